@@ -1,0 +1,99 @@
+"""Pictures, recordings and files in content blocks, as numbers. Every carrier of one picture gives the same numbers."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from tiered_core.counting.pictures import media_from_data_url
+from tiered_core.types import Media
+
+MediaKind = Literal["image", "audio", "video", "file"]
+
+_KINDS: Mapping[str, MediaKind] = {
+    "image": "image", "image_url": "image", "input_image": "image",
+    "audio": "audio", "input_audio": "audio", "audio_url": "audio",
+    "video": "video", "video_url": "video", "input_video": "video",
+    "file": "file", "input_file": "file", "document": "file", "text-plain": "file", "media": "file",
+    "inline_data": "file", "file_data": "file",
+}  # fmt: skip
+_UNTYPED = ("image", "video", "audio", "document", "inline_data", "file_data")
+"""Keys that name the kind where a block has no "type": Bedrock Converse and Google."""
+_DATA = ("data", "base64", "bytes", "file_data")
+_ADDRESSES = ("url", "image_url", "audio_url", "video_url", "file_url", "file_uri", "uri", "file_id", "id")
+_MIMES = ("mime_type", "media_type", "mimeType")
+_DESCRIPTIONS = ("extras", "cache_control", "metadata", "annotations", "citations")
+
+
+def is_media(block: Mapping[Any, Any]) -> bool:
+    """Whether a content block carries a picture, a recording or a file."""
+    kind = block.get("type")
+    if kind is None:
+        return any(isinstance(block.get(key), Mapping) for key in _UNTYPED)
+    return isinstance(kind, str) and kind in _KINDS
+
+
+def media_of(block: Mapping[Any, Any]) -> Media:
+    """The numbers of a block for which `is_media` holds."""
+    fields = _fields(block, 3)
+    mime = next((str(fields[key]) for key in _MIMES if fields.get(key)), "")
+    kind = _kind(block, mime)
+    detail = fields.get("detail") if isinstance(fields.get("detail"), str) else None
+    data = next((fields[key] for key in _DATA if isinstance(fields.get(key), str | bytes) and fields[key]), None)
+    address = next((fields[key] for key in _ADDRESSES if isinstance(fields.get(key), str) and fields[key]), None)
+    if data is None and isinstance(address, str) and address.startswith("data:"):
+        data = address
+    provider = _provider(block)
+    if data is not None:
+        return replace(_held(kind, data, mime, detail), provider=provider)
+    digest = _digest(address if address is not None else repr(sorted(map(str, fields.items()))))
+    return Media(kind, detail=detail, digest=digest, provider=provider)
+
+
+def _fields(block: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+    """The plain values of a block and of the mappings inside it, outer ones first."""
+    out = {str(k): v for k, v in block.items() if not isinstance(v, Mapping)}
+    for key, value in block.items():
+        if isinstance(value, Mapping) and depth and key not in _DESCRIPTIONS:
+            for name, inner in _fields(value, depth - 1).items():
+                out.setdefault(name, inner)
+    return out
+
+
+def _kind(block: Mapping[Any, Any], mime: str) -> MediaKind:
+    name = block.get("type")
+    if name is None:
+        name = next(key for key in _UNTYPED if isinstance(block.get(key), Mapping))
+    kind = _KINDS[name]
+    if kind != "file":
+        return kind
+    family = mime.partition("/")[0]
+    return family if family in ("image", "audio", "video") else "file"  # type: ignore[return-value]
+
+
+def _provider(block: Mapping[Any, Any]) -> str | None:
+    name = block.get("type")
+    if isinstance(block.get("source"), Mapping):
+        return "anthropic"
+    if name in ("image_url", "input_image", "input_audio", "input_file"):
+        return "openai"
+    return "google" if name == "media" or "inline_data" in block else None
+
+
+def _held(kind: MediaKind, data: str | bytes, mime: str, detail: str | None) -> Media:
+    if kind == "image":
+        if isinstance(data, bytes):
+            data = base64.b64encode(data).decode("ascii")
+        url = data if data.startswith("data:") else f"data:{mime or 'image/png'};base64,{data}"
+        return media_from_data_url(url, detail=detail)
+    if isinstance(data, bytes):
+        return Media(kind, detail=detail, size=len(data), digest=_digest(base64.b64encode(data).decode("ascii")))
+    body = data.partition(",")[2] if data.startswith("data:") else data
+    return Media(kind, detail=detail, size=len(body.rstrip("=")) * 3 // 4, digest=_digest(body))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

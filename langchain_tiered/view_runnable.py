@@ -1,0 +1,58 @@
+"""Reading the view of a history for a question, by itself or as a Runnable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import Runnable, RunnableLambda
+
+from langchain_tiered.copying import copy_message
+from langchain_tiered.exchange import input_messages, question_of
+from langchain_tiered.history import TieredChatMessageHistory
+from tiered_core import TieredContext
+
+
+def read_view(history: Any, asked: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The messages to show before these: the view that fits beside them, or copies of all that a plain history has."""
+    question = question_of(asked)
+    if isinstance(history, TieredChatMessageHistory):
+        return history.view(question, _tokens(history.context, asked))
+    if callable(view := getattr(history, "view", None)):
+        return list(view(question=question))
+    return list(map(copy_message, history.messages))
+
+
+async def aread_view(history: Any, asked: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """See `read_view`."""
+    question = question_of(asked)
+    if isinstance(history, TieredChatMessageHistory):
+        return await history.aview(question, _tokens(history.context, asked))
+    if callable(view := getattr(history, "aview", None)):
+        return list(await view(question=question))
+    return list(map(copy_message, await history.aget_messages()))
+
+
+def _tokens(context: TieredContext, asked: Sequence[BaseMessage]) -> int:
+    """Tokens of messages that stand beside the view."""
+    return sum(map(context.count_message, asked))
+
+
+def view_of(history: Any) -> Runnable[Any, list[BaseMessage]]:
+    """A Runnable from a question to the messages of the view; see `TieredMemory.view_of`."""
+
+    def view(question: Any) -> list[BaseMessage]:
+        return read_view(history, _asked(question))
+
+    async def aview(question: Any) -> list[BaseMessage]:
+        return await aread_view(history, _asked(question))
+
+    return RunnableLambda(view, aview, name="tiered_view")
+
+
+def _asked(question: Any) -> list[BaseMessage]:
+    if isinstance(question, Mapping):
+        key = "question" if "question" in question else "input"
+        return input_messages(question, key)
+    return input_messages(question, None)

@@ -1,0 +1,43 @@
+"""A message whose text stays as it is when a chat engine uses it as a template.
+
+`ContextChatEngine` and its relatives make a prompt template of the history, so `{query_str}` or `{context_str}` in what somebody
+said long ago would be replaced by today's question or by retrieved text. LlamaIndex has no escape for that: of `{{query_str}}` it replaces the
+inner part. It asks each message for its variables and lets it format itself, though; this class answers that there are none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock
+from pydantic import BaseModel
+from typing_extensions import Self
+
+from llama_tiered.cloning import clone_block
+
+
+class LiteralMessage(ChatMessage):
+    """Equal (==) to the `ChatMessage` with the same content; formatting it gives that `ChatMessage`, unaltered."""
+
+    def get_template_vars(self) -> list[str]:
+        """None."""
+        return []
+
+    def format_vars(self, **kwargs: Any) -> Any:
+        """The message as it is."""
+        del kwargs
+        return clone_block(self).plain()
+
+    def plain(self) -> ChatMessage:
+        """A `ChatMessage` with the same blocks, which are shared."""
+        return ChatMessage.model_construct(
+            role=self.role, additional_kwargs=self.additional_kwargs, blocks=self.blocks, _fields_set={*self.model_fields_set}
+        )
+
+    def __eq__(self, other: Any) -> bool:
+        if isinstance(other, ChatMessage) and type(other) in (ChatMessage, LiteralMessage):
+            return self.__dict__ == other.__dict__
+        return BaseModel.__eq__(self, other)
+
+    def __repr_name__(self) -> str:
+        return ChatMessage.__name__

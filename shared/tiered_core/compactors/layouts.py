@@ -1,0 +1,153 @@
+"""Tables drawn with characters: Markdown, the grids of psql and MySQL, the fixed-width columns of pandas and of shells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tiered_core.compactors.shapes import Table, is_value, level, name_columns
+
+_RULE = re.compile(r"\s*[|+]?\s*:?-+:?\s*(?:[|+]\s*:?-+:?\s*)*[|+]?\s*")
+_PIPE = re.compile(r"(?<!\\)\|")
+_COUNT = re.compile(r"\(?\[?(?:Showing )?[\d,]+ rows?(?: x [\d,]+ columns?| in set.*| affected)?\]?\)?\s*")
+_CAPTION_LINES = 12
+_SAMPLE = 400
+_DATE = re.compile(r" *(?:\d{4}-\d\d-\d\d(?!\S)|NaT(?!\S)|$)")
+_INK = re.compile(r"[^ ]")
+_ABSENT = frozenset({"", "NaN", "NaT", "None", "<NA>", "<none>"})
+
+
+def _rule_at(lines: Sequence[str]) -> int | None:
+    """Index of the line that parts the header from the rows."""
+    for i in range(1, min(len(lines), _CAPTION_LINES)):
+        line = lines[i]
+        if ("|" in line or "+" in line) and "|" in lines[i - 1] and _RULE.fullmatch(line) and line.strip("|+ \t:") != "":
+            return i
+    return None
+
+
+def looks_ruled(lines: Sequence[str]) -> bool:
+    """Whether the lines begin a Markdown table or a grid."""
+    at = _rule_at(lines)
+    return at is not None and len(_split(lines[at - 1])) == len(re.split(r"[|+]", lines[at].strip().strip("|+")))
+
+
+def _split(line: str, framed: bool | None = None) -> list[str]:
+    """The cells of a line; `framed` says whether it begins and ends with a pipe (None: as it looks)."""
+    bare = line.strip()
+    if bare.startswith("|") if framed is None else framed:
+        bare = bare.removeprefix("|")
+        bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
+    cells = _PIPE.split(bare) if "\\" in bare else bare.split("|")
+    return [cell.strip().replace("\\|", "|") for cell in cells]
+
+
+def read_ruled(lines: Sequence[str]) -> Table | None:
+    """The one table in the lines, None where there are more, or more than 12 lines of other text."""
+    at = _rule_at(lines)
+    if at is None or not looks_ruled(lines):
+        return None
+    framed = lines[at - 1].lstrip().startswith("|")
+    grid = "+" in lines[at]
+    header = _split(lines[at - 1])
+    end = at + 1
+    while end < len(lines) and "|" in lines[end] and not _RULE.fullmatch(lines[end]):
+        end += 1
+    nulls = ("", "NULL") if grid else ("",)
+    rows: list[list[str | None]] = [[cell if cell not in nulls else None for cell in _split(line, framed)]
+                                    for line in lines[at + 1 : end]]  # fmt: skip
+    around = [line for line in (*lines[: at - 1], *lines[end:]) if line.strip() and not _RULE.fullmatch(line)]
+    odd = sum(len(row) != len(header) for row in rows)
+    if len(rows) < 2 or len(around) > _CAPTION_LINES or odd * 10 > len(rows) or any("|" in line for line in around):
+        return None
+    width = max(len(header), *map(len, rows))
+    name = "grid" if grid else "markdown"
+    return Table(name_columns(header, width), level(rows, width), name, tuple(line.strip() for line in around))
+
+
+def looks_fixed(lines: Sequence[str]) -> bool:
+    """Whether the lines begin a table of fixed-width columns under a header."""
+    return _spans(lines[:_SAMPLE]) is not None
+
+
+def _spans(lines: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Where the columns stand (from, to), None where the lines have none that can be told apart."""
+    rows = [line for line in lines if line.strip() and not _COUNT.fullmatch(line)]
+    if len(rows) < 4 or any("\t" in line for line in rows):
+        return None
+    width = max(map(len, rows))
+    if width > 4_000:
+        return None
+    ink = 0
+    for row in rows:
+        ink |= int(_INK.sub("1", row.ljust(width)).replace(" ", "0"), 2)
+    drawn = format(ink, f"0{width}b")
+    spans = [found.span() for found in re.finditer(r"1+(?:01+)*", drawn)]
+    spans = [part for span in spans for part in _single_gaps(rows, drawn, span)]
+    heads = [rows[0][a:b].strip() for a, b in spans]
+    if len(spans) < 2 or not all(heads[1:]) or any("  " in h or h == "..." or is_value(h) for h in heads):
+        return None
+    return spans if _is_aligned(rows, spans) else None
+
+
+def _single_gaps(rows: Sequence[str], drawn: str, span: tuple[int, int]) -> list[tuple[int, int]]:
+    """The span, cut at those single blank positions that part two columns.
+
+    pandas puts one space only before dates and before a header that fills its column. A space inside names or values
+    isn't taken for a gap: the part before must end there in every row, and hold numbers or dates, or dates must follow.
+    """
+    start, end = span
+    found: list[tuple[int, int]] = []
+    for at in (i for i in range(start + 1, end - 1) if drawn[i] == "0"):
+        left = [row[start:at] for row in rows]
+        index = start == 0 and not left[0].strip()
+        ends = all(part[-1:].strip() or not part.strip() for part in left) and bool(index or left[0].strip())
+        values = not index and all(part.strip() in _ABSENT or is_value(part) for part in left[1:])
+        if ends and (values or all(_DATE.match(row, at + 1) for row in rows[1:])):
+            found.append((start, at))
+            start = at + 1
+    return [*found, (start, end)]
+
+
+def _is_aligned(rows: Sequence[str], spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether the cells of each column stand to the left or to the right, header included."""
+    for start, end in spans:
+        cells = [cell for cell in (row[start:end].ljust(end - start) for row in rows) if cell.strip()]
+        left = sum(cell[0] != " " for cell in cells)
+        right = sum(cell[-1] != " " for cell in cells)
+        if max(left, right) * 10 < 9 * len(cells):
+            return False
+    return True
+
+
+def read_fixed(lines: Sequence[str]) -> Table | None:
+    """The table in fixed-width lines; None where the display itself left rows or columns out, or wrapped."""
+    counts = tuple(line.strip() for line in lines if _COUNT.fullmatch(line))
+    rows = [line for line in lines if line.strip() and not _COUNT.fullmatch(line)]
+    spans = _spans(rows[:_SAMPLE])
+    if spans is None:
+        return None
+    spans = [*spans[:-1], (spans[-1][0], max(map(len, rows)))]
+    gaps = list(zip([0, *(end for _, end in spans[:-1])], [start for start, _ in spans], strict=True))
+    if any(row[a:b].strip() for row in rows for a, b in gaps):
+        return None
+    cut = [[row[a:b].strip() for a, b in spans] for row in rows]
+    header, data = cut[0], cut[1:]
+    if data and not header[0] and data[0][0] and not any(data[0][1:]):
+        header, data = [data[0][0], *header[1:]], data[1:]
+    if len(data) < 2 or any(set(row) <= {"...", "..", ""} for row in data):
+        return None
+    return _framed(header, data, counts)
+
+
+def _framed(header: list[str], data: list[list[str]], counts: tuple[str, ...]) -> Table | None:
+    """The table without pandas' running index; None for an index whose repeated labels are left blank."""
+    if not header[0]:
+        if not all(row[0] for row in data):
+            return None
+        if all(row[0] == str(i) for i, row in enumerate(data)):
+            header, data = header[1:], [row[1:] for row in data]
+    if not header:
+        return None
+    rows = [[None if cell in _ABSENT else cell for cell in row] for row in data]
+    return Table(name_columns(header, len(header)), rows, "fixed", counts)

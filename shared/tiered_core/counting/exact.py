@@ -1,0 +1,52 @@
+"""Exact counts with a vocabulary of tiktoken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tiered_core.counting.chunks import CHUNK, UNSAFE_CUT_TOKENS, split_safely
+from tiered_core.counting.exact_truncation import head_within, tail_within
+from tiered_core.counting.framing import NEUTRAL, FramedCounter, Framing
+from tiered_core.counting.pictures import OPENAI_TILES, PictureRule
+from tiered_core.counting.plain import text_of
+from tiered_core.counting.vocabulary import LazyEncoding
+from tiered_core.types import Side
+
+
+class TiktokenCounter(FramedCounter):
+    """Counts with a vocabulary; equal to `len(encoding.encode_ordinary(text))` for every text.
+
+    Only a run of more than 400,000 characters without any safe cut (see `chunks`) is counted in parts, at most
+    8 tokens too high per part. Special-token literals in a text are ordinary text; lone surrogates count as U+FFFD.
+    """
+
+    def __init__(
+        self, vocabulary: LazyEncoding, framing: Framing = NEUTRAL, pictures: PictureRule = OPENAI_TILES, name: str = ""
+    ) -> None:
+        super().__init__(name or vocabulary.vocabulary.name, True, framing, pictures)
+        self._vocabulary = vocabulary
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text of at most 400,000 characters, special-token literals as ordinary text."""
+        return self._vocabulary.encoding.encode_ordinary(text)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The bytes of token ids; they may begin or end inside a character."""
+        return self._vocabulary.encoding.decode_bytes(ids)
+
+    def count_text(self, text: str) -> int:
+        """Tokens of a text; 0 for "" and None, other values count as their JSON text."""
+        text = text_of(text)
+        if len(text) <= CHUNK:
+            return len(self.encode(text))
+        return sum(len(self.encode(chunk)) + (0 if safe else UNSAFE_CUT_TOKENS) for chunk, safe in split_safely(text))
+
+    def truncate(self, text: str, max_tokens: int, side: Side = "head") -> str:
+        """The longest head (or tail) with at most `max_tokens` tokens; time grows with the answer, not with the text."""
+        text = text_of(text)
+        if max_tokens <= 0:
+            return ""
+        if len(text) * 4 <= max_tokens:  # a token has at least one byte, a character at most four
+            return text
+        cut = head_within if side == "head" else tail_within
+        return cut(text, max_tokens, self.encode, self.decode)

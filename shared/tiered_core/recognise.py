@@ -1,0 +1,75 @@
+"""Which of the messages that a host hands over are new.
+
+Hosts add the same messages again: an agent returns its whole history, a retry repeats the last message, a wrapper adds the
+question once by itself and once at the head of the answer. All functions compare content digests and ids only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One message as it is compared: the host's id (None where it has none) and its content digest."""
+
+    id: str | None
+    digest: str
+    system: bool = False
+
+
+def new_messages(batch: Sequence[Seen], known: Sequence[Sequence[str]], stored_ids: Sequence[bool]) -> list[int]:
+    """Indexes of the messages of a batch that have to be stored, in order.
+
+    Args:
+        batch: what was handed over.
+        known: digests of the whole transcript and of the whole view: a batch that contains one of them as a run repeats it.
+        stored_ids: for each message of the batch, whether its id is stored with this content.
+    """
+    kept = _without_repeat(batch, known)
+    kept = _without_echo(batch, kept)
+    lead = 0
+    while lead < len(kept) and stored_ids[kept[lead]]:
+        lead += 1
+    return kept[lead:]
+
+
+def _without_repeat(batch: Sequence[Seen], known: Sequence[Sequence[str]]) -> list[int]:
+    """Takes out a run that repeats the whole transcript or view, and what stands before it if that follows again."""
+    digests = [m.digest for m in batch]
+    for run in sorted(known, key=len, reverse=True):
+        size = len(run)
+        for start in range(len(batch) - size + 1) if size else ():
+            if digests[start : start + size] != list(run):
+                continue
+            behind = digests[start + size : start + size + start]
+            again = bool(start) and behind == digests[:start]
+            if size < 2 and not again and not batch[start].system:
+                continue
+            before = [] if again else list(range(start))
+            return before + list(range(start + size, len(batch)))
+    return list(range(len(batch)))
+
+
+def _without_echo(batch: Sequence[Seen], kept: list[int]) -> list[int]:
+    """Takes out a lead without ids that follows again at once with ids: a question and its echo in an agent's answer."""
+    for size in range(len(kept) // 2, 0, -1):
+        lead, echo = kept[:size], kept[size : 2 * size]
+        same = all(
+            batch[a].digest == batch[b].digest and batch[a].id is None and batch[b].id is not None
+            for a, b in zip(lead, echo, strict=True)
+        )
+        if same:
+            return kept[size:]
+    return kept
+
+
+def common_prefix(batch: Sequence[str], known: Sequence[str]) -> int:
+    """How many messages two lists of digests have in common at their start."""
+    size = 0
+    for mine, theirs in zip(batch, known, strict=False):
+        if mine != theirs:
+            break
+        size += 1
+    return size
