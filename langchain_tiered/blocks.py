@@ -1,6 +1,6 @@
 """The content of a message, taken apart: which block is text, reasoning, a picture, a call, or something unknown.
 
-Block shapes: OpenAI (chat and responses), Anthropic, Bedrock Converse, Google, and LangChain's own of both versions, see
+Block shapes: OpenAI (chat and responses), Anthropic, Bedrock Converse, Google, and both of LangChain's own, see
 `langchain_core.messages.content` and `langchain_core.messages.block_translators` (1.8.3).
 """
 
@@ -93,10 +93,9 @@ def _kind(block: Any) -> tuple[PartKind, tuple[str, ...]]:
     kind = block.get("type")
     if kind in TEXT_TYPES and isinstance(block.get("text"), str):
         return "text", ("text",)
-    source = block.get("source")
-    if kind == "document" and isinstance(source, Mapping) and isinstance(source.get("data"), str):
-        if source.get("type") == "text":
-            return "text", ("source", "data")
+    source = block.get("source") if kind == "document" else None
+    if isinstance(source, Mapping) and source.get("type") == "text" and isinstance(source.get("data"), str):
+        return "text", ("source", "data")
     if kind in REASONING_TYPES:
         return "reasoning", ()
     if kind in CALL_TYPES:

@@ -1,4 +1,4 @@
-"""The tool calls of a message. One call may stand in several places at once; it is one call, and is altered in all of them.
+"""The tool calls of a message. One call may stand in several places; it is counted once and altered in all of them.
 
 Places: `tool_calls`, `invalid_tool_calls` (providers resend them), `tool_call_chunks`, blocks of the content, and
 `additional_kwargs["tool_calls"]` or `["function_call"]`.

@@ -25,7 +25,7 @@ from tiered_core.errors import TranscriptError
 from tiered_core.types import Call, Change, Reading, Role
 
 SOURCE = "tiered_context"
-"""`additional_kwargs["lc_source"]` of messages of ours: the host's mark for what no person typed; never sent to a model."""
+"""`additional_kwargs["lc_source"]` of messages of ours: the host's mark for what no person typed; no model sees it."""
 
 _ROLES: tuple[tuple[type[BaseMessage], Role], ...] = (
     (HumanMessage, "user"), (AIMessage, "assistant"), (ToolMessage, "tool"), (SystemMessage, "system"),

@@ -10,8 +10,8 @@ from tiered_core import errors as core
 class ContextBudgetExceededError(core.ContextBudgetExceededError, ContextOverflowError):
     """What can't be reduced is larger than the budget.
 
-    A `tiered_core.errors.ContextBudgetExceededError` with all its figures, and a `ContextOverflowError` of LangChain, so that
-    code which handles the host's error handles ours.
+    A `tiered_core.errors.ContextBudgetExceededError` with all its figures, and a `ContextOverflowError` of LangChain, so
+    that code which handles the host's error handles ours.
     """
 
 
@@ -26,7 +26,7 @@ _TOO_LONG = (
 
 
 def is_overflow(error: BaseException) -> bool:
-    """Whether a provider refused a request because it is too long; many say so only in the text of a bad-request error."""
+    """Whether a provider refused a request because it is too long; many say so only in the text of another error."""
     if isinstance(error, core.ContextBudgetExceededError):
         return False
     if isinstance(error, ContextOverflowError):

@@ -61,8 +61,8 @@ def output_messages(value: Any, key: str | None) -> list[BaseMessage]:
         name = _key(value, key, "output")
         if name not in value:
             raise ValueError(
-                f"The output has no key {name!r}, only {sorted(map(str, value))}: name the one that holds the answer with "
-                "output_messages_key."
+                f"The output has no key {name!r}, only {sorted(map(str, value))}: "
+                "name the one that holds the answer with output_messages_key."
             )
         value = value[name]
     if isinstance(value, str):
@@ -86,8 +86,10 @@ def question_of(messages: Sequence[BaseMessage]) -> str | None:
     return (str(last.text) or None) if last is not None else None
 
 
-def said(shown: Sequence[BaseMessage], asked: Sequence[BaseMessage], output: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """What has to be stored: the input and what is new of the output, which may repeat all that it was given.
+def said(
+    shown: Sequence[BaseMessage], asked: Sequence[BaseMessage], output: Sequence[BaseMessage]
+) -> list[BaseMessage]:
+    """What has to be stored: the input, and what is new of the output, which may repeat what it was given.
 
     Args:
         shown: the view that the chain got before the input.
@@ -111,7 +113,7 @@ def _equal(one: BaseMessage, other: BaseMessage) -> bool:
 
 
 def partial(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """Copies of the messages with the mark of a partial answer on the last one of the model; an empty answer if it said nothing."""
+    """Copies with the mark of a partial answer on the model's last message; an empty one if it has said nothing."""
     out = [copy_message(m) for m in messages]
     if not any(isinstance(m, AIMessage) for m in out):
         out.append(AIMessage(content=""))
@@ -120,24 +122,28 @@ def partial(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     return out
 
 
-def merged(chunks: Sequence[Any], key: str | None) -> Any:
-    """One value from what was streamed."""
+def joined(chunks: Sequence[Any]) -> Any:
+    """One value from its chunks; the last one where they can't be added up."""
     if len(chunks) == 1:
-        first = chunks[0]
-        return _from_updates(chunks, key) if _is_update(first, key) else first
+        return chunks[0]
     if all(isinstance(c, str) for c in chunks):
         return "".join(chunks)
     if all(isinstance(c, AIMessageChunk) for c in chunks):
         return chunks[0] + list(chunks[1:])
-    if all(isinstance(c, BaseMessageChunk) for c in chunks) or all(isinstance(c, AddableDict) for c in chunks):
+    if any(all(isinstance(c, kind) for c in chunks) for kind in (BaseMessageChunk, AddableDict)):
         return reduce(add, chunks)
     if all(isinstance(c, BaseMessage) for c in chunks):
         return list(chunks)
     if all(isinstance(c, list) for c in chunks):
         return [m for c in chunks for m in c]
+    return chunks[-1]
+
+
+def streamed(chunks: Sequence[Any], key: str | None) -> Any:
+    """The output of which these are the chunks. Of the states of a graph the last one holds all."""
     if all(_is_update(c, key) for c in chunks):
         return _from_updates(chunks, key)
-    return chunks[-1]  # states of a graph: the last one holds all
+    return joined(chunks)
 
 
 def _is_update(chunk: Any, key: str | None) -> bool:

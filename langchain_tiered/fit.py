@@ -30,12 +30,12 @@ def fit_messages(
 ) -> list[BaseMessage] | Runnable[Sequence[MessageLikeRepresentation], list[BaseMessage]]:
     """Fits messages into a token budget; nothing is kept between calls, and the given messages are not altered.
 
-    Unlike `trim_messages` it keeps calls and results together, keeps the system text and the current request, makes large
-    tool results small instead of dropping them, and never gives back an empty list for a conversation.
+    Unlike `trim_messages` it keeps calls and results together, keeps the system text and the current request, makes
+    large tool results small instead of dropping them, and never gives back an empty list for a conversation.
 
     Args:
-        messages: the conversation, oldest first, in any form that LangChain takes for a message. Without it, a Runnable is
-            returned that takes the messages.
+        messages: the conversation, oldest first, in any form that LangChain takes for a message. Without it, a Runnable
+            is returned that takes the messages.
         budget: tokens of the result as a whole number, or a `TokenBudget`.
         options: `overhead_tokens`, `question`, `token_counter`, `strategy` and the like, see `tiered_core.fit`.
 

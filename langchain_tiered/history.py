@@ -27,8 +27,8 @@ class TieredChatMessageHistory(_Base):
 
     Args:
         session_id: name of the conversation in the store.
-        options: as for `tiered_core.TieredContext`: `budget`, `store`, `token_counter`, `strategy`, `compactors`, `redact`,
-            `hooks`, `codec`.
+        options: as for `tiered_core.TieredContext`: `budget`, `store`, `token_counter`, `strategy`, `compactors`,
+            `redact`, `hooks`, `codec`.
 
     Attributes:
         context: the `TieredContext` behind it.

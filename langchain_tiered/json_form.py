@@ -123,7 +123,7 @@ def _class_name(kind: type) -> str:
 
 def _base_name(kind: type[BaseMessage]) -> str:
     """The nearest class of the host, taken when the message's own class isn't loaded."""
-    return next(c.__name__ for c in kind.__mro__ if getattr(host, c.__name__, None) is c)
+    return next(str(c.__name__) for c in kind.__mro__ if getattr(host, c.__name__, None) is c)
 
 
 _classes: dict[str, type[BaseMessage]] = {}

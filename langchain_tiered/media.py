@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from tiered_core.counting.pictures import media_from_data_url
+from tiered_core.counting.media_reading import media_from_data_url
 from tiered_core.types import Media
 
 MediaKind = Literal["image", "audio", "video", "file"]

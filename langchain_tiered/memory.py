@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable, ensure_config
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
 from langchain_core.runnables.config import get_config_list
 from langchain_core.runnables.utils import ConfigurableFieldSpec, get_unique_config_specs
@@ -15,7 +15,7 @@ from langchain_core.utils.pydantic import create_model_v2
 from pydantic import BaseModel, ConfigDict
 
 from langchain_tiered.batching import arun_in_order, in_input_order, run_in_order
-from langchain_tiered.exchange import merged
+from langchain_tiered.exchange import joined
 from langchain_tiered.round_trip import Keys, RoundTrip
 from langchain_tiered.sessions import SESSION_ID, history_of, session_key
 from langchain_tiered.view_runnable import view_of
@@ -28,13 +28,13 @@ class TieredMemory(RunnableSerializable[Any, Any]):
     """Puts the history of a session before the input of a Runnable, and stores what was said.
 
     Takes the same arguments and configs as `RunnableWithMessageHistory`, with any `BaseChatMessageHistory`. A
-    `TieredChatMessageHistory` is asked for the view that fits beside the input. Stored is exactly what came in and what came
-    out, through `add_messages`; when the Runnable raises, nothing is stored; when a stream isn't read to its end, the input and
-    the answer so far are stored, the answer marked with `additional_kwargs["tiered_partial"]`. In a batch, the inputs of one
-    session are run one after the other, in their order.
+    `TieredChatMessageHistory` is asked for the view that fits beside the input. Stored is exactly what came in and what
+    came out, through `add_messages`; when the Runnable raises, nothing is stored; when a stream isn't read to its end, the
+    input and the answer so far are stored, the answer marked with `additional_kwargs["tiered_partial"]`. In a batch, the
+    inputs of one session are run one after the other, in their order.
 
     Args:
-        runnable: takes messages, or a dict with messages; gives a string, a message, a list, or a dict with one of these.
+        runnable: takes messages, or a dict with messages; gives a string, a message, a list, or a dict with one of them.
         get_session_history: gives the history of a session; called with the values of `history_factory_config`, one by
             position, several by name.
         input_messages_key: where the input is, when it is a dict.
@@ -63,15 +63,15 @@ class TieredMemory(RunnableSerializable[Any, Any]):
         history_factory_config: Sequence[ConfigurableFieldSpec] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            runnable=coerce_to_runnable(runnable),
-            get_session_history=get_session_history,
-            input_messages_key=input_messages_key,
-            output_messages_key=output_messages_key,
-            history_messages_key=history_messages_key,
-            history_factory_config=tuple(history_factory_config or (SESSION_ID,)),
-            **kwargs,
-        )
+        fields: dict[str, Any] = {
+            "runnable": coerce_to_runnable(runnable),
+            "get_session_history": get_session_history,
+            "input_messages_key": input_messages_key,
+            "output_messages_key": output_messages_key,
+            "history_messages_key": history_messages_key,
+            "history_factory_config": tuple(history_factory_config or (SESSION_ID,)),
+        }
+        super().__init__(**fields, **kwargs)
 
     @staticmethod
     def view_of(history: Any) -> Runnable[Any, list[BaseMessage]]:
@@ -89,11 +89,11 @@ class TieredMemory(RunnableSerializable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Runs the Runnable with the session's history and stores what was said."""
-        return self._call_with_config(self._invoke, input, config, **kwargs)
+        return self._call_with_config(self._invoke, input, config, **kwargs)  # type: ignore[arg-type]
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """See `invoke`."""
-        return await self._acall_with_config(self._ainvoke, input, config, **kwargs)
+        return await self._acall_with_config(self._ainvoke, input, config, **kwargs)  # type: ignore[arg-type]
 
     def _invoke(self, value: Any, config: RunnableConfig, **kwargs: Any) -> Any:
         trip = self._begin(config)
@@ -118,7 +118,9 @@ class TieredMemory(RunnableSerializable[Any, Any]):
         """Streams the Runnable's output; what was said is stored when the stream ends, or is given up."""
         yield from self.transform(iter([input]), config, **kwargs)
 
-    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any | None) -> AsyncIterator[Any]:
+    async def astream(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any | None
+    ) -> AsyncIterator[Any]:
         """See `stream`."""
 
         async def single() -> AsyncIterator[Any]:
@@ -139,14 +141,14 @@ class TieredMemory(RunnableSerializable[Any, Any]):
 
         def run(inputs: Iterator[Any], config: RunnableConfig, **kwargs: Any) -> Iterator[Any]:
             trip = self._begin(config)
-            sent = trip.enter(merged(list(inputs), self.input_messages_key))
+            sent = trip.enter(joined(list(inputs)))
             trips.append(trip)
             for chunk in self.runnable.stream(sent, trip.config, **kwargs):
                 trip.chunks.append(chunk)
                 yield chunk
             trip.save_stream()
 
-        stream = self._transform_stream_with_config(input, run, config, **kwargs)
+        stream = self._transform_stream_with_config(input, run, config, **kwargs)  # type: ignore[arg-type]
         try:
             yield from stream
         except _ABANDONED:
@@ -162,14 +164,14 @@ class TieredMemory(RunnableSerializable[Any, Any]):
 
         async def run(inputs: AsyncIterator[Any], config: RunnableConfig, **kwargs: Any) -> AsyncIterator[Any]:
             trip = self._begin(config)
-            sent = await trip.aenter(merged([i async for i in inputs], self.input_messages_key))
+            sent = await trip.aenter(joined([i async for i in inputs]))
             trips.append(trip)
             async for chunk in self.runnable.astream(sent, trip.config, **kwargs):
                 trip.chunks.append(chunk)
                 yield chunk
             await trip.asave_stream()
 
-        stream = self._atransform_stream_with_config(input, run, config, **kwargs)
+        stream = self._atransform_stream_with_config(input, run, config, **kwargs)  # type: ignore[arg-type]
         try:
             async for chunk in stream:
                 yield chunk
@@ -196,7 +198,7 @@ class TieredMemory(RunnableSerializable[Any, Any]):
         """See `batch`."""
         return in_input_order([o async for o in self._aoutcomes(inputs, config, kwargs)], return_exceptions)
 
-    def batch_as_completed(  # type: ignore[override]
+    def batch_as_completed(
         self, inputs: Sequence[Any], config: RunnableConfig | Sequence[RunnableConfig] | None = None,
         *, return_exceptions: bool = False, **kwargs: Any,
     ) -> Iterator[tuple[int, Any]]:  # fmt: skip
@@ -205,7 +207,7 @@ class TieredMemory(RunnableSerializable[Any, Any]):
             in_input_order([outcome], return_exceptions)
             yield outcome
 
-    async def abatch_as_completed(  # type: ignore[override]
+    async def abatch_as_completed(
         self, inputs: Sequence[Any], config: RunnableConfig | Sequence[RunnableConfig] | None = None,
         *, return_exceptions: bool = False, **kwargs: Any,
     ) -> AsyncIterator[tuple[int, Any]]:  # fmt: skip

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypedDict
 
 from langchain_tiered.codec import LangChainCodec
-from tiered_core import Codec, CompactionStrategy, Compactor, ContextEvent, ConversationStore, TieredContext, TokenBudget
+from tiered_core import (
+    Codec,
+    CompactionStrategy,
+    Compactor,
+    ContextEvent,
+    ConversationStore,
+    TieredContext,
+    TokenBudget,
+)
 
 
 class ContextOptions(TypedDict, total=False):

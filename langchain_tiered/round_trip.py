@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 
 from langchain_tiered.copying import copy_message
-from langchain_tiered.exchange import input_messages, merged, output_messages, partial, said
+from langchain_tiered.exchange import input_messages, output_messages, partial, said, streamed
 from langchain_tiered.view_runnable import aread_view, read_view
 
 
@@ -63,6 +63,8 @@ class RoundTrip:
         return self._sent(value)
 
     def _sent(self, value: Any) -> Any:
+        if (self.keys.history or self.keys.input) and not isinstance(value, Mapping):
+            raise ValueError(f"Expected a dict with the key {self.keys.input or 'input'!r}. Got {value}.")
         if self.keys.history:
             return {**value, self.keys.history: list(self.shown)}
         # Agents give ids to the messages they get, so the caller's own objects don't go in.
@@ -85,12 +87,12 @@ class RoundTrip:
     def save_stream(self) -> None:
         """Stores the input and all that was streamed."""
         if self.chunks:
-            self.save(merged(self.chunks, self.keys.output))
+            self.save(streamed(self.chunks, self.keys.output))
 
     async def asave_stream(self) -> None:
         """See `save_stream`."""
         if self.chunks:
-            await self.asave(merged(self.chunks, self.keys.output))
+            await self.asave(streamed(self.chunks, self.keys.output))
 
     def save_partial(self) -> None:
         """Stores the input and what was streamed so far, marked as partial, unless that is done or nothing came."""
@@ -105,14 +107,13 @@ class RoundTrip:
             await _unless_cancelled(self.history.aadd_messages(self._partly_said()))
 
     def _partly_said(self) -> list[BaseMessage]:
-        value = merged(self.chunks, self.keys.output)
+        value = streamed(self.chunks, self.keys.output)
         try:
             output = output_messages(value, self.keys.output)
         except ValueError:  # the part that holds the answer had not begun
             output = []
         everything = said(self.shown, self.asked, output)
-        own = len(everything) - len(self.asked)
-        return [*everything[: len(self.asked)], *partial(everything[len(everything) - own :])]
+        return [*everything[: len(self.asked)], *partial(everything[len(self.asked) :])]
 
 
 _saving: set[asyncio.Task[None]] = set()

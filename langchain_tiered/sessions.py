@@ -38,7 +38,8 @@ def history_of(
         return factory(values[expected[0]]) if parameters else factory()
     if set(expected) != set(parameters):
         raise ValueError(
-            f"Expected keys {sorted(expected)} do not match parameter names {sorted(parameters)} of get_session_history."
+            f"Expected keys {sorted(expected)} do not match parameter names {sorted(parameters)} of "
+            "get_session_history."
         )
     return factory(**{key: values[key] for key in expected})
 

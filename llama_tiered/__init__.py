@@ -1,0 +1,17 @@
+"""The LlamaIndex adapter of tiered-context.
+
+    memory = TieredChatMemoryBuffer.from_defaults(token_limit=8_000)
+    agent = FunctionAgent(tools=[…], llm=bounded_llm(llm, memory))
+    await agent.run("…", memory=memory)
+"""
+
+try:
+    import llama_index.core.memory
+except ImportError as error:
+    raise ImportError('llama_tiered needs llama-index-core: pip install "tiered-context[llamaindex]"') from error
+
+from llama_tiered.buffer import TieredChatMemoryBuffer
+from llama_tiered.codec import LlamaIndexCodec
+from llama_tiered.errors import LlamaContextBudgetExceededError
+
+__all__ = ["LlamaContextBudgetExceededError", "LlamaIndexCodec", "TieredChatMemoryBuffer"]

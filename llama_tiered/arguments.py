@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
@@ -45,6 +46,17 @@ class Arguments:
             plain["strategy"] = asdict(strategy)
         return {"budget": _budget_to_json(self.budget), "session_id": self.session_id, "options": plain}
 
+    def unwritten(self, more: Mapping[str, Any]) -> dict[str, Any]:
+        """Those options, and those of `more`, that `to_json` leaves out and that can be pickled."""
+        plain = self.to_json()["options"]
+        return {k: v for k, v in {**self.options, **more}.items() if k not in plain and _picklable(v)}
+
+    def with_budget(self, budget: int | TokenBudget, context: TieredContext) -> tuple[Arguments, TieredContext]:
+        """These arguments with another budget, and a context with it on the session and store of the given one."""
+        changed = replace(self, budget=budget)
+        reopened = replace(changed, options=MappingProxyType({**self.options, "store": context.store}))
+        return changed, reopened.open()
+
     @classmethod
     def from_json(cls, value: Mapping[str, Any], given: Mapping[str, Any]) -> Arguments:
         """What `to_json` gave, with options that can't be written down (callables, stores) given anew."""
@@ -85,9 +97,18 @@ def chosen_budget(budget: int | TokenBudget | None, token_limit: int | None, llm
         return budget
     if token_limit is not None:
         return token_limit
-    if llm is not None:
-        return max(1, int(llm.metadata.context_window * DEFAULT_TOKEN_LIMIT_RATIO))
+    window = 0 if llm is None else int((llm.metadata.context_window or 0) * DEFAULT_TOKEN_LIMIT_RATIO)
+    if window > 0:
+        return window
     return TokenBudget()
+
+
+def _picklable(value: Any) -> bool:
+    try:
+        pickle.dumps(value)
+    except Exception:  # noqa: BLE001 - whatever an object raises that can't be pickled
+        return False
+    return True
 
 
 def _budget_to_json(budget: int | TokenBudget) -> Any:

@@ -7,11 +7,11 @@ inner part. It asks each message for its variables and lets it format itself, th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage, ImageBlock
+from llama_index.core.base.llms.types import ChatMessage, TextBlock
 from pydantic import BaseModel
-from typing_extensions import Self
 
 from llama_tiered.cloning import clone_block
 
@@ -41,3 +41,22 @@ class LiteralMessage(ChatMessage):
 
     def __repr_name__(self) -> str:
         return ChatMessage.__name__
+
+
+def literal(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The messages, those that could be taken for a template as `LiteralMessage`s with the same blocks."""
+    return [_shielded(message) if _risky(message) else message for message in messages]
+
+
+def _risky(message: ChatMessage) -> bool:
+    """Whether a text holds a brace, or content is held as bytes, which LlamaIndex searches for variables as well."""
+    return any(
+        "{" in block.text if isinstance(block, TextBlock) else bool(block.templatable_attributes) for block in message.blocks
+    )
+
+
+def _shielded(message: ChatMessage) -> LiteralMessage:
+    return LiteralMessage.model_construct(
+        role=message.role, additional_kwargs=message.additional_kwargs, blocks=message.blocks,
+        _fields_set={*message.model_fields_set},
+    )  # fmt: skip

@@ -1,8 +1,8 @@
 """The engine of tiered-context: a conversation over data inside a token budget, without a framework.
 
-    context = TieredContext(budget=8_000)
-    context.add([{"role": "user", "content": "…"}])
-    messages = context.view()
+context = TieredContext(budget=8_000)
+context.add([{"role": "user", "content": "…"}])
+messages = context.view()
 """
 
 from importlib.metadata import version

@@ -13,7 +13,8 @@ def on_branch(state: ContextState, conversation: Conversation) -> tuple[ContextS
     """The state without what was said of messages that are no longer in the transcript.
 
     Returns:
-        The state, and positions of messages that had left the view and come back, because all that followed them is gone.
+        The state, and positions of messages that had left the view and come back, because all that followed them is
+        gone.
     """
     born = min(conversation.born(state.seq), state.born)
     if born == state.born and state.seq >= conversation.last:
@@ -23,7 +24,7 @@ def on_branch(state: ContextState, conversation: Conversation) -> tuple[ContextS
         position = conversation.find(id)
         return position is not None and conversation.seqs[position] <= state.seq
 
-    first, back = state.first, ()
+    first, back = state.first, tuple[int, ...]()
     if state.first >= born and not _goes_on(conversation, state.first, born):
         first = conversation.start_of_turn(born)
         back = tuple(p for p in range(first, born) if conversation.entry(p).role != "system")

@@ -77,7 +77,7 @@ AGENT = _policies(system=1_000, conversation=3_000, schema=200, samples=500, res
 def _scaled(weights: Mapping[Tier, TierPolicy], view_tokens: int, reserve: int) -> Mapping[Tier, TierPolicy]:
     """The weights scaled so that all tiers but the buffer share `view_tokens`; the buffer is the reserve."""
     total = sum(p.share for t, p in weights.items() if t is not Tier.BUFFER) or 1.0
-    out = {
+    out: dict[Tier, TierPolicy] = {
         t: TierPolicy(math.floor(view_tokens * p.share / total), weight=p.share)
         for t, p in weights.items()
         if t is not Tier.BUFFER
@@ -177,7 +177,7 @@ class TokenBudget:
 
     @classmethod
     def preset(cls, name: str) -> TokenBudget:
-        """A named budget: "analytics" (6,100 tokens, requirements A4 to A11) or "agent" (50,000 tokens, mostly results).
+        """A named budget: "analytics" (6,100 tokens, A4 to A11) or "agent" (50,000 tokens, mostly results).
 
         Raises:
             TieredError: there is no preset of that name.

@@ -44,7 +44,7 @@ class Decision:
         return out
 
     def left_out(self) -> set[int]:
-        """Indexes of messages before the first user message that can't be told in the system text: calls and results."""
+        """Indexes of calls and results before the first user message: they can't be told in the system text."""
         turns = self.layout.turns
         if len(turns) < 2 or turns[0].user is not None:
             return set()
@@ -71,9 +71,8 @@ def state_of(decision: Decision) -> tuple[ContextState, tuple[tuple[int, str], .
         rungs[entry.id] = Mark(rung, ledger.step(index, rung).tokens, handle)
         if entry.id not in state.rungs:
             archived.append((handle, entry.id))
-    for index in gone:
-        if entries[index].id not in state.rungs:
-            archived.append((ledger.handle(entries[index].id), entries[index].id))
+    new_gone = (entries[i].id for i in gone if entries[i].id not in state.rungs)
+    archived.extend((ledger.handle(id), id) for id in new_gone)
     turns = decision.layout.turns
     kept = turns[made.first_turn :]
     first = entries[kept[0].positions[0]].position if kept and made.first_turn else state.first
@@ -143,7 +142,9 @@ def _prefix_moved(decision: Decision, before: Sequence[Entry]) -> bool:
     old_layout = lay_out(before)
     cuts = cuts_of(before, old_layout, decision.state)
     rungs = {i: decision.old_rung(i) for i in range(len(before))}
-    old = slots_of(before, old_layout, replace(decision.made, rungs=rungs, first_turn=0, cuts=cuts), decision.limits.hard)
+    old = slots_of(
+        before, old_layout, replace(decision.made, rungs=rungs, first_turn=0, cuts=cuts), decision.limits.hard
+    )
     return old != decision.slots[: len(old)]
 
 

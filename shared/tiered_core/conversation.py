@@ -86,7 +86,7 @@ class Conversation:
         for row in self._rows[keep:]:
             self._index.pop(row.id, None)
         for values in (self.seqs, self._rows, self._entries, self._turns):
-            del values[keep:]  # type: ignore[attr-defined]
+            del values[keep:]
         self._systems = [p for p in self._systems if p < keep]
 
     def entry(self, position: int) -> Entry:
@@ -130,6 +130,6 @@ class Conversation:
             return 0
         return bisect_left(self._turns, self._turns[before - 1])
 
-    def digests(self) -> list[str]:
-        """The content digests of all messages, in order."""
-        return [self.entry(p).digest for p in range(len(self))]
+    def digests(self, start: int = 0) -> list[str]:
+        """The content digests of the messages from a position on, in order."""
+        return [self.entry(p).digest for p in range(start, len(self))]

@@ -1,7 +1,7 @@
 """Runs the programs of a session against a store, synchronously or not.
 
-A program is a generator that yields calls of store methods and is sent their results. So the steps of `add` or `view` are written
-once; the two drivers below differ by `await` alone.
+A program is a generator that yields calls of store methods and is sent their results. So the steps of `add` or
+`view` are written once; the two drivers below differ by `await` alone.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Gate:
     """Lets one program of a session run at a time, called from threads or from event loops.
 
     It only saves work: what keeps a session right is that stores compare before they write. So a caller who waited for
-    `patience` seconds goes ahead; this also ends the deadlock of synchronous code that is called from the very event loop on
-    which another program is suspended.
+    `patience` seconds goes ahead; this also ends the deadlock of synchronous code that is called from the very
+    event loop on which another program is suspended.
     """
 
     def __init__(self, patience: float = 0.5) -> None:

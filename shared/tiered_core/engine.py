@@ -1,7 +1,7 @@
 """`fit`: entries and state in, slots, new state and events out.
 
-The loop plans, asks for the tokens of what was chosen and not yet measured, and plans again until all is measured and the sum fits.
-It is a generator that yields what it needs measured, so that sync and async callers share it.
+The loop plans, asks for the tokens of what was chosen and not yet measured, and plans again until all is measured
+and the sum fits. It is a generator that yields what it needs measured, so that sync and async callers share it.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def _search(
 ) -> Generator[Sequence[Ask], Measured, tuple[Plan, tuple[Slot, ...]]]:  # fmt: skip
     """The loop: a plan whose slots are all measured, and that fits if any does.
 
-    What the planner can't see (notes of ours, a counter that isn't additive, a rendering above its estimate) is taken off as a
-    margin that grows by the excess until the measured sum fits or nothing is left to give.
+    What the planner can't see (notes of ours, a counter that isn't additive, a rendering above its estimate) is
+    taken off as a margin that grows by the excess until the measured sum fits or nothing is left to give.
     """
     margin, last = 0, None
     for _ in range(_ROUNDS):

@@ -17,10 +17,11 @@ class ContextEvent:
     """What was done to a message, or to the view as a whole.
 
     Attributes:
-        kind: "rendered" (entered small), "compressed" (table or JSON made smaller in a batch), "shortened" (head and tail
-            kept), "offloaded" (only a stub left), "evicted" (left the view), "repaired" (left out or moved in the view, to keep
-            it legal), "restored", "summarised", "failed", and about the whole view: "warning" (pressure above the second
-            threshold), "critical" (above the third), "batch" (a rewrite of what had been sent).
+        kind: "rendered" (entered small), "compressed" (table or JSON made smaller in a batch), "shortened" (head
+            and tail kept), "offloaded" (only a stub left), "evicted" (left the view), "repaired" (left out or moved
+            in the view, to keep it legal), "restored", "summarised", "failed", and about the whole view: "warning"
+            (pressure above the second threshold), "critical" (above the third), "batch" (a rewrite of what had been
+            sent).
         ids: ids of the entries concerned.
         positions: their positions in the transcript, counted from 0.
         tier: the tier of the message, None for the whole view.

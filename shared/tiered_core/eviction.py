@@ -1,4 +1,4 @@
-"""Which victims a batch takes, kind by kind, oldest first. Pure: it lowers rungs and drops turns or groups of a draft."""
+"""Which victims a batch takes, kind by kind, oldest first: it lowers rungs and drops turns or groups of a draft."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _GENTLE = ("old_results", "old_turns", "open_results", "open_groups")
 def take_victims(draft: Draft, strategy: CompactionStrategy, limits: Limits) -> None:
     """Takes victims in the strategy's order until the draft is at the low watermark.
 
-    The kinds that cost what the model is working on are taken only down to the high watermark, and bare handles only where
-    the hard limit asks for them.
+    The kinds that cost what the model is working on are taken only down to the high watermark, and bare handles
+    only where the hard limit asks for them.
     """
     for kind in strategy.order:
         goal = limits.low if kind in _GENTLE else limits.high

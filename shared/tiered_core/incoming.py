@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from tiered_core.codec import Codec
+from tiered_core.conversation import Conversation
 from tiered_core.errors import TranscriptError
 from tiered_core.types import Change, Reading
 
@@ -30,7 +32,9 @@ def take_in(messages: Sequence[Any], codec: Codec, redact: Redact | None) -> lis
         TranscriptError: a message can't be read or stored; the text names its index.
     """
     if isinstance(messages, str | bytes | dict) or not isinstance(messages, Sequence):
-        raise TranscriptError(f"expected a list of messages, got {type(messages).__name__}; put a single one into a list")
+        raise TranscriptError(
+            f"expected a list of messages, got {type(messages).__name__}; put a single one into a list"
+        )
     out = []
     for index, message in enumerate(messages):
         try:
@@ -50,3 +54,37 @@ def _redaction(reading: Reading, redact: Redact) -> Change:
         texts=tuple(redact(t) for t in reading.texts) or None,
         arguments=tuple(redact(c.arguments) for c in reading.calls) or None,
     )
+
+
+class Mirror:
+    """The list of messages that a host handed over last as its whole transcript.
+
+    A host that keeps the transcript hands over the same objects again and again, with some new ones at the end.
+    Those that are the same objects, with the same content object in them, need not be copied, read and compared again.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._seen: list[tuple[Any, Any]] = []
+        self._at = 0
+
+    @contextmanager
+    def following(self, messages: Sequence[Any]) -> Iterator[tuple[int, int]]:
+        """(how many messages are known from last time, at which row of the log that was); remembers them at the end."""
+        known, seen = 0, self._seen
+        if isinstance(messages, list | tuple):
+            for message, (old, content) in zip(messages, seen, strict=False):
+                if message is not old or _content(message) is not content:
+                    break
+                known += 1
+        at, self._seen = self._at, []
+        yield known, at
+        if isinstance(messages, list | tuple):
+            self._seen = [*seen[:known], *((m, _content(m)) for m in messages[known:])]
+            self._at = self._conversation.last
+
+
+def _content(message: Any) -> Any:
+    """The object that holds a message's content, whatever the host."""
+    held = message if isinstance(message, Mapping) else getattr(message, "__dict__", {})
+    return held.get("content", held.get("blocks"))

@@ -107,7 +107,7 @@ def _json(value: Any) -> str:
 
 
 def _kind(block: Any) -> str:
-    """"text", "reasoning", "media" or "extra"."""
+    """Which of "text", "reasoning", "media" and "extra" a block is."""
     if isinstance(block, str):
         return "text"
     kind = block.get("type") if isinstance(block, Mapping) else None

@@ -1,7 +1,7 @@
 """The one planner: numbers and links in, a plan out. It never sees text, a clock, a host or the network.
 
-A plan only lowers rungs and drops whole turns or, inside the current turn, whole groups; so a result without its call can't be
-expressed, and roles alternate as they did in the transcript.
+A plan only lowers rungs and drops whole turns or, inside the current turn, whole groups; so a result without its
+call can't be expressed, and roles alternate as they did in the transcript.
 """
 
 from __future__ import annotations

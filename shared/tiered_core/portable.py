@@ -1,7 +1,7 @@
 """A state with its renderings as one JSON text, for hosts that keep the transcript and the state themselves.
 
-Messages are named by their position and digest, because the row numbers of a store mean nothing elsewhere. What is said of a message
-that has been altered since, or is gone, is dropped; it is then decided anew.
+Messages are named by their position and digest, because the row numbers of a store mean nothing elsewhere. What is
+said of a message that has been altered since, or is gone, is dropped; it is then decided anew.
 """
 
 from __future__ import annotations

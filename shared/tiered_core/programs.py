@@ -53,6 +53,7 @@ class Programs:
         self._overhead = 0
         self._state = (StoredState(), ContextState())
         self._measured: dict[Ask, int] = {}
+        self._read: tuple[tuple[int, int, int], Fit] | None = None
 
     # --- what the store says -------------------------------------------------------------------------------------
 
@@ -168,29 +169,40 @@ class Programs:
         position = self.conversation.find(id)
         return position is not None and (keep is None or position < keep)
 
-    def replace(self, incoming: Sequence[Incoming]) -> Program[None]:
-        """Makes these messages the transcript: keeps what they have in common with it from the start, then settles."""
-        yield from self.become(incoming)
-        yield from self.settle()
+    def replace(self, incoming: Sequence[Incoming], known: int = 0, at: int = 0) -> Program[bool]:
+        """Makes messages the transcript: keeps what they have in common with it from the start, then settles.
 
-    def become(self, incoming: Sequence[Incoming]) -> Program[None]:
-        """Makes these messages the transcript without deciding anything on the view."""
+        Args:
+            incoming: the messages, but for the first `known` ones.
+            known: how many messages stand at the head of the transcript already.
+            at: the last row of the log for which that is so.
+
+        Returns:
+            False, and nothing is done, when the log has gone on since that row: all messages are needed then.
+        """
+        if not (yield from self.become(incoming, known, at)):
+            return False
+        yield from self.settle()
+        return True
+
+    def become(self, incoming: Sequence[Incoming], known: int = 0, at: int = 0) -> Program[bool]:
+        """What `replace` does, without deciding anything on the view."""
         while True:
             yield from self.catch_up()
+            if known and self.conversation.last != at:
+                return False
             digests = [i.digest for i in incoming]
-            shared = common_prefix(digests, self.conversation.digests())
-            taken = shared
-            if shared < min(len(digests), len(self.conversation)) and shared == 0 or shared < len(digests):
+            shared = known + common_prefix(digests, self.conversation.digests(known))
+            taken = shared - known
+            if shared < len(self.conversation) and taken < len(digests) and not known:
                 shared, taken = yield from self._shared_with_view(digests, shared)
             new = list(incoming[taken:])
             keep = None if shared == len(self.conversation) else shared
             if (not new and keep is None) or (yield from self._append(new, keep)):
-                return
+                return True
 
     def _shared_with_view(self, digests: Sequence[str], shared: int) -> Program[tuple[int, int]]:
         """(messages that stay, messages of the batch they stand for), when the batch may be a view that was edited."""
-        if not len(self.conversation):
-            return shared, shared
         slots, messages = yield from self._shown()
         view = [self.renderer.codec.read(m).digest() for m in messages]
         same = common_prefix(digests, view)
@@ -215,7 +227,9 @@ class Programs:
                 return
             commit = self._commit_of(stored, new, made, events)
             if (yield StoreCall("commit", (commit,))):
-                self._committed(stored, new, commit, made)
+                self._committed(stored, new, commit)
+                if made.fits:
+                    self._read = ((self.conversation.last, stored.version + 1, new.overhead), made)
                 self._tell(events)
                 return
             yield from self.catch_up()
@@ -227,9 +241,7 @@ class Programs:
             ContextEvent("restored", (e.id,), (e.position,), e.tier.value, 0, e.tokens, why, turn=turn) for e in entries
         ]
 
-    def _commit_of(
-        self, stored: StoredState, state: ContextState, made: Fit, events: Sequence[ContextEvent]
-    ) -> Commit:
+    def _commit_of(self, stored: StoredState, state: ContextState, made: Fit, events: Sequence[ContextEvent]) -> Commit:
         renderings = []
         for ask, change in self.composer.pending.items():
             mark = state.rungs.get(ask.slot.entry)
@@ -239,7 +251,7 @@ class Programs:
         handles = [(number, self.conversation.seq(id)) for number, id in made.archived]
         return Commit(stored.version, state.to_json(), renderings, handles, [e.to_json() for e in events])
 
-    def _committed(self, stored: StoredState, state: ContextState, commit: Commit, made: Fit) -> None:
+    def _committed(self, stored: StoredState, state: ContextState, commit: Commit) -> None:
         for ask, change in self.composer.pending.items():
             mark = state.rungs.get(ask.slot.entry)
             if mark is not None and mark.rung == ask.slot.rung and mark.handle == ask.handle:
@@ -274,8 +286,19 @@ class Programs:
             return made
 
     def _fit_for_reading(self, overhead: int) -> Program[Fit]:
-        """The view as it was settled; deeper, for this read only, when more stands around it than was planned for."""
-        _, state, _ = yield from self.load_state()
+        """The view as it was settled; deeper, for this read only, when more stands around it than was planned for.
+
+        The last answer is kept: it holds as long as log, state and overhead are the same.
+        """
+        stored, state, _ = yield from self.load_state()
+        key = (self.conversation.last, stored.version, max(overhead, state.overhead))
+        if self._read is not None and self._read[0] == key:
+            return self._read[1]
+        made = yield from self._decide_for_reading(state, overhead)
+        self._read = (key, made)
+        return made
+
+    def _decide_for_reading(self, state: ContextState, overhead: int) -> Program[Fit]:
         entries = yield from self._live(state)
         reading = replace(self._settings.strategy, trigger=1.0)
         planned = max(overhead, state.overhead)
@@ -312,7 +335,9 @@ class Programs:
         budget = self._settings.budget
         entries = {s.entry: self._entry(s.entry) for s in made.slots if s.entry}
         sized = sorted(made.slots, key=lambda s: -s.tokens)[:5]
-        biggest = [(f"message {entries[s.entry].position} ({entries[s.entry].role})", s.tokens) for s in sized if s.entry]
+        biggest = [
+            (f"message {entries[s.entry].position} ({entries[s.entry].role})", s.tokens) for s in sized if s.entry
+        ]
         kind = getattr(self.renderer.codec, "overflow_error", ContextBudgetExceededError)
         error: Exception = kind(
             needed=made.used + around, window=budget.effective_window, reserve=budget.response_reserve, overhead=around,

@@ -1,7 +1,7 @@
 """Which of the messages that a host hands over are new.
 
-Hosts add the same messages again: an agent returns its whole history, a retry repeats the last message, a wrapper adds the
-question once by itself and once at the head of the answer. All functions compare content digests and ids only.
+Hosts add the same messages again: an agent returns its whole history, a retry repeats the last message, a wrapper
+adds the question once by itself and once at the head of the answer. All functions compare content digests and ids only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def new_messages(batch: Sequence[Seen], known: Sequence[Sequence[str]], stored_i
 
     Args:
         batch: what was handed over.
-        known: digests of the whole transcript and of the whole view: a batch that contains one of them as a run repeats it.
+        known: digests of the whole transcript and of the whole view: a batch that contains one of them as a run
+            repeats it.
         stored_ids: for each message of the batch, whether its id is stored with this content.
     """
     kept = _without_repeat(batch, known)
@@ -53,7 +54,7 @@ def _without_repeat(batch: Sequence[Seen], known: Sequence[Sequence[str]]) -> li
 
 
 def _without_echo(batch: Sequence[Seen], kept: list[int]) -> list[int]:
-    """Takes out a lead without ids that follows again at once with ids: a question and its echo in an agent's answer."""
+    """Takes out a lead without ids that follows again at once with ids: a question and its echo in an answer."""
     for size in range(len(kept) // 2, 0, -1):
         lead, echo = kept[:size], kept[size : 2 * size]
         same = all(

@@ -15,7 +15,7 @@ from tiered_core.counting import CallableCounter, TokenCounter
 from tiered_core.types import Change, Entry, Kind, Reading, Rung
 
 BLANK = "[empty message]"
-"""Shown where a message has nothing in it: providers refuse empty ones, and leaving it out would put two roles together."""
+"""Shown where a message has nothing in it: providers refuse empty ones, without it two of one role would meet."""
 DEAD_ANSWER = "[no result was recorded for this call]"
 GAP = "[messages are left out here]"
 _LEAST_TEXT = 24
@@ -56,7 +56,7 @@ class Renderer:
         """The change that makes a message legal at full size; None when it is legal as it is."""
         if reading.blank:
             return Change(texts=(BLANK, *("" for _ in reading.texts[1:])))
-        if len(reading.texts) > 1 and any(t and not t.strip() for t in reading.texts) or "" in reading.texts[1:]:
+        if len(reading.texts) > 1 and not all(t.strip() for t in reading.texts):
             return Change(texts=tuple(t if t.strip() else "" for t in reading.texts))
         return None
 

@@ -15,7 +15,7 @@ from tiered_core.engine import Fit
 from tiered_core.errors import TieredError, TranscriptError
 from tiered_core.events import ContextEvent
 from tiered_core.explain import explain_message
-from tiered_core.incoming import Incoming, Redact, take_in
+from tiered_core.incoming import Incoming, Mirror, Redact, take_in
 from tiered_core.neutral import NeutralCodec
 from tiered_core.programs import Programs, Settings
 from tiered_core.recall import DEFAULT_LIMIT, number_of, original_text, piece
@@ -33,17 +33,18 @@ Hook = Callable[[ContextEvent], None]
 class TieredContext:
     """A conversation and its view.
 
-    All messages are stored; `view` gives those that a model shall see now, within the budget and always a legal sequence. Safe
-    to use from several threads and tasks; instances in other processes may share a store.
+    All messages are stored; `view` gives those that a model shall see now, within the budget and always a legal
+    sequence. Safe to use from several threads and tasks; instances in other processes may share a store.
 
     Args:
         budget: tokens of the view as a whole number (nothing is taken off for a response), or a `TokenBudget`.
         session_id: name of the conversation in the store.
         store: None for memory, "sqlite:///file.db", or a `ConversationStore` (which is not closed by `close`).
-        token_counter: None for cl100k_base where its vocabulary is on disk, the name of a model or counter, or a callable
-            that gets one host message or a string and returns tokens; its figure is final.
+        token_counter: None for cl100k_base where its vocabulary is on disk, the name of a model or counter, or a
+            callable that gets one host message or a string and returns tokens; its figure is final.
         strategy: name of a built-in strategy, or a `CompactionStrategy`.
-        compactors: rules that make bodies made by tools smaller, asked together with the built-in ones, lowest `order` first.
+        compactors: rules that make bodies made by tools smaller, asked together with the built-in ones, lowest
+            `order` first.
         redact: applied to every text and to call arguments before anything is stored. What it removes is not kept.
         hooks: called with every event, in order, after it was stored.
         codec: of the host; None for OpenAI-style dicts.
@@ -77,6 +78,7 @@ class TieredContext:
         self.store, self._owns_store = open_store(store)
         keep = None if isinstance(self.store, MemoryStore) else _KEPT_MESSAGES
         self._programs = Programs(Settings(self.budget, self._strategy, renderer, reply, tuple(hooks)), keep)
+        self._mirror = Mirror(self._programs.conversation)
         self._gate = Gate()
 
     def _run(self, program: Program[T]) -> T:
@@ -108,18 +110,22 @@ class TieredContext:
     def replace(self, messages: Sequence[Any]) -> None:
         """Makes these messages the transcript: an edit, a regenerated answer, an undo.
 
-        What they have in common with the transcript from its start stays as it is; the rest of the old branch leaves the transcript
-        and stays recallable by handle.
+        What they have in common with the transcript from its start stays as it is; the rest of the old branch
+        leaves the transcript and stays recallable by handle.
 
         Raises:
             TranscriptError: a message can't be read; then nothing is changed.
             StoreError: the store failed.
         """
-        self._run(self._programs.replace(self._take_in(messages)))
+        with self._mirror.following(messages) as (known, at):
+            if not self._run(self._programs.replace(self._take_in(messages[known:]), known, at)):
+                self._run(self._programs.replace(self._take_in(messages)))
 
     async def areplace(self, messages: Sequence[Any]) -> None:
         """See `replace`."""
-        await self._arun(self._programs.replace(self._take_in(messages)))
+        with self._mirror.following(messages) as (known, at):
+            if not await self._arun(self._programs.replace(self._take_in(messages[known:]), known, at)):
+                await self._arun(self._programs.replace(self._take_in(messages)))
 
     def view(self, question: str | None = None, overhead_tokens: int = 0) -> list[Any]:
         """The messages for the model's next call: new objects, oldest first, at most the budget's tokens.
@@ -174,7 +180,9 @@ class TieredContext:
 
     def _recalled(self, message: Any, handle: str, offset: int, limit_tokens: int | None) -> Recalled:
         if message is None:
-            raise TranscriptError(f"session {self.session_id!r} has no handle {handle!r}; `events` lists those there are")
+            raise TranscriptError(
+                f"session {self.session_id!r} has no handle {handle!r}; `events` lists those there are"
+            )
         name = f"r{number_of(handle)}"
         return piece(original_text(self.codec, message), name, offset, limit_tokens, self.counter.truncate)
 
@@ -190,8 +198,8 @@ class TieredContext:
         held = self._programs.conversation
         entries = {s.entry: held.entry(held.find(s.entry) or 0) for s in made.slots if s.entry}
         return make_report(
-            self.session_id, (self.counter.name, self.counter.exact), self.budget, state, made.limits, made.slots, entries,
-            len(held), events,
+            self.session_id, (self.counter.name, self.counter.exact), self.budget, state, made.limits, made.slots,
+            entries, len(held), events,
         )  # fmt: skip
 
     def events(self) -> list[ContextEvent]:

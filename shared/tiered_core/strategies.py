@@ -1,4 +1,4 @@
-"""When a batch starts, how far it goes, and in which order it takes victims. A strategy is a value; there is one planner."""
+"""When a batch starts, how far it goes, and in which order it takes victims: values for the one planner."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ last_answer: the newest group, when the model's answer has closed the turn → o
 bare: whatever is left → only its handle.
 """
 
-# What must be given up before the hard limit is broken; the earlier kinds are taken down to the low watermark, those from
-# "last_results" on only as far as the high one, because each of them costs what the model is working on right now.
+# What must be given up before the hard limit is broken; the earlier kinds are taken down to the low watermark,
+# those from "last_results" on only as far as the high one, because each of them costs what the model is working on
+# right now.
 ORDER: tuple[Victims, ...] = (
     "old_results", "old_turns", "open_results", "open_groups", "last_results", "last_words", "last_answer", "bare",
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """Transcript → groups → turns.
 
 A group is an assistant message with all results of its calls, or any single message; a turn is a user message with the
-groups up to the next user message. Call ids repeat and may be missing, so a result belongs to the nearest preceding call of its
-id that has no result yet.
+groups up to the next user message. Call ids repeat and may be missing, so a result belongs to the nearest preceding
+call of its id that has no result yet.
 """
 
 from __future__ import annotations

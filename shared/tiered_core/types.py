@@ -139,8 +139,8 @@ class Change:
 class Rung:
     """How an entry is rendered. Rungs only go down: full → small → stub → bare.
 
-    The cap of `small` is in tokens of the whole message, that of `stub` and `bare` in tokens of its text; at one level the
-    smaller cap is the lower rung. `rows` limits the rows of a table.
+    The cap of `small` is in tokens of the whole message, that of `stub` and `bare` in tokens of its text; at one
+    level the smaller cap is the lower rung. `rows` limits the rows of a table.
     """
 
     level: int = 0
@@ -149,7 +149,7 @@ class Rung:
 
     @property
     def name(self) -> str:
-        """"full", "small", "stub" or "bare"."""
+        """One of "full", "small", "stub" and "bare"."""
         return ("full", "small", "stub", "bare")[self.level]
 
     def lower_than(self, other: Rung) -> bool:
@@ -277,10 +277,10 @@ class Slot:
     Attributes:
         entry: id of the entry that is shown; for a message of ours the id of the entry that it belongs to.
         rung: how the entry is rendered.
-        kind: "message", or something of ours: "dead" (the answer to a dead call), "gap" (a note that keeps two messages of
-            one role apart that were not neighbours in the transcript), "opening" (what the assistant said before the first
-            user message, as a block of the system message), "notice" (how many messages are out of view, as a block of
-            the system message).
+        kind: "message", or something of ours: "dead" (the answer to a dead call), "gap" (a note that keeps two
+            messages of one role apart that were not neighbours in the transcript), "opening" (what the assistant
+            said before the first user message, as a block of the system message), "notice" (how many messages are
+            out of view, as a block of the system message).
         role: the role of a "gap".
         number: index of the dead call in the entry's calls; messages out of view for a "notice".
         tokens: tokens of the message, or that the block adds.

@@ -11,7 +11,9 @@ from tiered_core.testing.oracle import Line
 
 Message = dict[str, Any]
 
-WORDS = "revenue by region please show the delays of flights from each airport and explain why they differ so much".split()
+WORDS = (
+    "revenue by region please show the delays of flights from each airport and explain why they differ so much".split()
+)
 ODD = ["", "   ", "\x00", "\ud800x", "𝔘𝔫𝔦 日本語", "<|endoftext|>", "r1", "a\tb\nc", "[r1: ...]", "0", "{}", "[]"]
 CALL_IDS = ["c1", "c2", "c3", None]
 

@@ -46,10 +46,17 @@ def whole_prefix(text: str, length: int) -> str:
 
 
 def own_line(handle: str, text: str) -> str:
-    """A line of ours: it begins with `[` and the handle."""
-    return f"[{handle}: {text}]"
+    """A line of ours: it begins with `[` and the handle, and nothing else in it does."""
+    return f"[{handle}: {neutral(text, handle)}]"
 
 
 def neutral(text: str, handle: str) -> str:
     """The text with whatever imitates a line of ours made unlike one; the length stays."""
     return text.replace(f"[{handle}", f"({handle}")
+
+
+def one_line(text: str, width: int) -> str:
+    """The text on one line, other line breaks than LF escaped, cut to `width` characters with `…+n` at the end."""
+    kept = whole_prefix(text, width) if len(text) > width else text
+    bare = _BREAKS.sub(lambda found: found[0] if found[0] == "\t" else f"\\u{ord(found[0]):04x}", kept)
+    return bare + (f"…+{len(text) - len(kept)}" if len(kept) < len(text) else "")

@@ -12,7 +12,7 @@ _LOG_LINES = 200
 
 
 def classify(text: str) -> Kind:
-    """"table", "json", "log" or "text".
+    """ "table", "json", "log" or "text".
 
     A JSON array of at least two objects that share keys is a table, alone or as the only container of an object; all
     other JSON objects and arrays are "json". JSON is read as a whole, everything else is told from its first 64,000

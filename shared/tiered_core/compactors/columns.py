@@ -14,10 +14,11 @@ _NUMBER = re.compile(
     re.ASCII,
 )
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,60})?", re.ASCII)
+_PADDED = re.compile(r"-?0\d", re.ASCII)
 _NULL_WORDS = frozenset({"", "nan", "null", "none", "na", "n/a", "<na>", "nat", "-", "--", "\\n"})
 _CODE_NAMES = frozenset(
-    "id ids uuid guid code codes key pk fk zip zipcode postcode postal phone telephone mobile fax fips ssn isbn ean sku "
-    "iban index idx rowid barcode gtin plz tin vat number_plate".split()
+    "id ids uuid guid code codes key pk fk zip zipcode postcode postal phone telephone mobile fax fips ssn isbn ean "
+    "sku iban index idx rowid barcode gtin plz tin vat".split()
 )
 _YEAR_NAMES = frozenset("year years yr fy vintage jahr".split())
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -25,7 +26,8 @@ _ID_DIGITS = 15
 _YEARS = (Decimal(1500), Decimal(2200))
 _LIKELY_YEARS = (Decimal(1900), Decimal(2100))
 _ISO = re.compile(
-    r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?)?(\s?(?:Z|UTC|[+-]\d{2}:?\d{2}))?",
+    r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?)?"
+    r"(\s?(?:Z|UTC|[+-]\d{2}:?\d{2}))?",
     re.ASCII,
 )
 _SLASHED = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII)
@@ -75,7 +77,7 @@ def is_code(name: str, values: dict[str, Decimal]) -> bool:
     whole = True
     for cell, value in values.items():
         bare = cell.strip()
-        if bare[0] == "+" or (bare[0] == "0" and bare[1:2].isdigit()) or bare[:2] == "-0" and bare[2:3].isdigit():
+        if bare[0] == "+" or _PADDED.match(bare):
             return True
         digits = bare.lstrip("-").isdigit()
         if digits and len(bare.lstrip("-")) > _ID_DIGITS:

@@ -87,7 +87,9 @@ def _conditions(table: Table, question: str, matched: Sequence[int]) -> dict[int
     return dict(sorted(longest[:_MOST_CONDITIONS]))
 
 
-def _where(table: Table, rows: Sequence[Row], conditions: dict[int, str], numbers: dict[int, dict[str, Decimal]]) -> str:
+def _where(
+    table: Table, rows: Sequence[Row], conditions: dict[int, str], numbers: dict[int, dict[str, Decimal]]
+) -> str:
     parts = [str(len(rows))]
     for measure, values in numbers.items():
         group = _aggregate(Counter(row[measure] for row in rows), values)

@@ -43,9 +43,12 @@ def records(text: str, delimiter: str, quotes: bool) -> Iterator[list[str]]:
     Raises:
         csv.Error: at the first record that breaks the rules of quoting.
     """
-    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     lines = io.StringIO(text, newline="")
-    return (row for row in csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True) if row)
+    if quotes:
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    else:
+        reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
+    return (row for row in reader if row)
 
 
 def sniff(sample: str) -> Dialect | None:
@@ -74,8 +77,7 @@ def _try(sample: str, delimiter: str) -> Dialect | None:
 def _beginning(sample: str, delimiter: str, quotes: bool) -> tuple[list[list[str]], bool]:
     rows: list[list[str]] = []
     try:
-        for row in islice(records(sample, delimiter, quotes), _SAMPLE_ROWS):
-            rows.append(row)
+        rows.extend(islice(records(sample, delimiter, quotes), _SAMPLE_ROWS))
     except csv.Error:
         return rows, True
     return rows, False
@@ -143,7 +145,7 @@ def _is_title(first: Sequence[str], second: Sequence[str]) -> bool:
 
 
 def _finish(rows: list[list[str]], width: int, dialect: Dialect, caption: tuple[str, ...]) -> Table | None:
-    headed = is_header(rows[0], rows[1:_AROUND + 1])
+    headed = is_header(rows[0], rows[1 : _AROUND + 1])
     header, data = (rows[0], rows[1:]) if headed else (None, rows)
     cells = level([[cell or None for cell in row] for row in data], width)
     if width > 2 and not (header and header[-1:] != [""] and len(header) == width):

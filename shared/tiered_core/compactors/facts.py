@@ -55,7 +55,9 @@ class ColumnFacts:
         return Fraction(self.total) / self.count if self.total is not None and self.count else None
 
 
-def profile(columns: Sequence[str], rows: Iterable[Sequence[str | None]], grouped: bool = True) -> tuple[ColumnFacts, ...]:
+def profile(
+    columns: Sequence[str], rows: Iterable[Sequence[str | None]], grouped: bool = True
+) -> tuple[ColumnFacts, ...]:
     """Facts about each column, in one pass over the rows; memory grows with the number of different values.
 
     Args:
@@ -99,9 +101,7 @@ def _may_hold_values(cells: Iterable[str]) -> bool:
     return all(any(c.isdigit() for c in cell[:60]) for cell in probe)
 
 
-def _number_facts(
-    name: str, filled: dict[str, int], rows: int, values: dict[str, Decimal], unit: str
-) -> ColumnFacts:
+def _number_facts(name: str, filled: dict[str, int], rows: int, values: dict[str, Decimal], unit: str) -> ColumnFacts:
     count = sum(filled.values())
     least, most = (pick((value, cell.strip()) for cell, value in values.items())[1] for pick in (min, max))
     distinct = len(set(values.values()))

@@ -1,4 +1,4 @@
-"""Tables drawn with characters: Markdown, the grids of psql and MySQL, the fixed-width columns of pandas and of shells."""
+"""Tables drawn with characters: Markdown, the grids of psql and MySQL, fixed-width columns of pandas and of shells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _rule_at(lines: Sequence[str]) -> int | None:
     """Index of the line that parts the header from the rows."""
     for i in range(1, min(len(lines), _CAPTION_LINES)):
         line = lines[i]
-        if ("|" in line or "+" in line) and "|" in lines[i - 1] and _RULE.fullmatch(line) and line.strip("|+ \t:") != "":
+        if ("|" in line or "+" in line) and "|" in lines[i - 1] and "-" in line and _RULE.fullmatch(line):
             return i
     return None
 

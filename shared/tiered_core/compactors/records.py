@@ -38,6 +38,13 @@ def from_json(text: str) -> Table | None:
 
 def table_of(value: dict[str, Any] | list[Any]) -> Table | None:
     """The table in a JSON value, see `from_json`."""
+    try:
+        return _table_of(value)
+    except RecursionError:
+        return None
+
+
+def _table_of(value: dict[str, Any] | list[Any]) -> Table | None:
     caption: tuple[str, ...] = ()
     if isinstance(value, dict):
         split = _split_form(value)
@@ -55,7 +62,9 @@ def _split_form(value: dict[str, Any]) -> Table | None:
     names, rows = value.get("columns"), value.get("data", value.get("rows"))
     if not (isinstance(names, list) and isinstance(rows, list) and len(names) > 1 and len(rows) > 1):
         return None
-    if not all(isinstance(n, str) for n in names) or not all(isinstance(r, list) and len(r) == len(names) for r in rows):
+    if not all(isinstance(name, str) for name in names):
+        return None
+    if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
         return None
     return Table(name_columns(names, len(names)), [[as_cell(v) for v in row] for row in rows], "json")
 
@@ -74,10 +83,7 @@ def from_records(items: Sequence[Any], source_format: str, caption: tuple[str, .
     if len(paths) > _MAX_COLUMNS or 2 * sum(map(is_container, sample)) > len(sample):
         return None
     names = [path if isinstance(path, str) else ".".join(path) for path in paths]
-    try:
-        rows = [[as_cell(item.get(path)) for path in paths] for item in flat]
-    except RecursionError:
-        return None
+    rows = [[as_cell(item.get(path)) for path in paths] for item in flat]
     return Table(name_columns(names, len(names)), rows, source_format, caption)
 
 
@@ -103,7 +109,10 @@ def looks_like_lines(sample: str, complete: bool) -> bool:
 def from_lines(text: str) -> Table | None:
     """The table of JSON lines."""
     items = [read_json(line) for line in text.lstrip("\ufeff").split("\n") if line.strip()]
-    return from_records(items, "jsonl")
+    try:
+        return from_records(items, "jsonl")
+    except RecursionError:
+        return None
 
 
 def looks_like_tuples(sample: str) -> bool:
@@ -158,4 +167,3 @@ def _stamp_text(parts: list[int]) -> str:
         return day
     clock = ":".join(f"{n:02d}" for n in [*parts[3:6], *[0] * (6 - len(parts[:6]))])
     return f"{day} {clock}" + (f".{parts[6]:06d}" if len(parts) > 6 else "")
-

@@ -52,8 +52,10 @@ class Interest:
         )  # fmt: skip
 
 
-def rank_columns(table: Table, facts: Sequence[ColumnFacts], interest: Interest, matched: Sequence[int]) -> list[tuple[float, int]]:
-    """(weight, position) of all columns, the most telling first; `matched` are the rows that share words with the question."""
+def rank_columns(
+    table: Table, facts: Sequence[ColumnFacts], interest: Interest, matched: Sequence[int]
+) -> list[tuple[float, int]]:
+    """(weight, position) of all columns, the most telling first; `matched` rows share words with the question."""
     wanted = set(interest.words)
     hits = [0.0] * len(facts)
     for row in matched[:8]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 Row = Sequence[str | None]
 
@@ -55,7 +56,7 @@ def _counts_up(cells: Sequence[str]) -> bool:
     numbers = [int(cell) for cell in cells if cell.isascii() and cell.isdigit() and len(cell) == 4]
     if len(numbers) != len(cells) or len(numbers) < 2 or not all(n in _CALENDAR_YEARS for n in numbers):
         return False
-    steps = {later > earlier for earlier, later in zip(numbers, numbers[1:], strict=False)}
+    steps = {later > earlier for earlier, later in pairwise(numbers)}
     return len(steps) == 1
 
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tiered_core.compactors.cells import neutral
 from tiered_core.compactors.lexical import best_matches, question_words
@@ -18,6 +19,7 @@ _PASSAGE_CHARACTERS = 320
 _MOST_PASSAGES = 4
 _SNAP = 24
 _MARKER_ROOM = 16
+_MARKER_SHARE = 0.5
 _ATTEMPTS = 8
 _MOST_SCANNED = 4_000_000
 _SPACE = re.compile(r"\s")
@@ -65,14 +67,21 @@ class _Cut:
         wanted = question_words(self.body.question)
         if not wanted or self.room.max_tokens < _PASSAGES_FROM or len(self.text) > _MOST_SCANNED:
             return None
-        return self.head_and_tail(_passages(self.text, wanted))
+        share = _HEAD_SHARE[self.body.machine]
+        ends = self.room.max_tokens * (1 - _PASSAGE_SHARE)
+        head = self._head(int(ends * share))
+        tail = self._tail(head, int(ends * (1 - share)))
+        return self.head_and_tail(_passages(self.text, head, tail, wanted))
 
     def head_and_tail(self, passages: Sequence[tuple[int, int]]) -> Compacted | None:
         """The longest head and tail that fit around the passages; None when not even their markers do."""
         most = self.room.max_tokens
         share = _HEAD_SHARE[self.body.machine]
         kept = self._within(passages, int(most * _PASSAGE_SHARE))
-        goal = most - self._price(kept)
+        price = self._price(kept)
+        if not kept and price > most * _MARKER_SHARE:
+            return None
+        goal = most - price
         for _ in range(_ATTEMPTS):
             head_tokens = int(goal * share)
             if goal < 2 or head_tokens < 1:
@@ -106,7 +115,8 @@ class _Cut:
 
     def _tail(self, head: int, tokens: int) -> int:
         """Where a tail of so many tokens begins."""
-        start = len(self.text) - len(self.room.truncate(self.text[head:], tokens, "tail")) if tokens > 0 else len(self.text)
+        kept = self.room.truncate(self.text[head:], tokens, "tail") if tokens > 0 else ""
+        start = len(self.text) - len(kept)
         while start < len(self.text) and _whole(self.text, start) != start:
             start += 1
         return max(head, _snapped(self.text, start, 1))
@@ -120,7 +130,7 @@ class _Cut:
             else:
                 merged.append((start, end))
         parts = [self.text[slice(*merged[0])]]
-        for i, (before, after) in enumerate(zip(merged, merged[1:], strict=False), 2):
+        for i, (before, after) in enumerate(pairwise(merged), 2):
             parts += [self._marker(after[0] - before[1], last=i == len(merged)), self.text[slice(*after)]]
         return Compacted("".join(parts), sum(end - start for start, end in merged), len(self.text))
 
@@ -139,24 +149,26 @@ class _Cut:
                 told = self.text[:head] + (marker if head < len(self.text) else "")
                 if told.strip() and self.room.count(told) <= most:
                     return Compacted(told, head, len(self.text))
-        return Compacted("", 0, len(self.text))
+        told = self.room.truncate(self.text.strip(), most, "head") or "…"
+        if not told.strip() or self.room.count(told) > most:
+            told = ""
+        return Compacted(told, len(told) if told != "…" else 0, len(self.text))
 
 
-def _passages(text: str, wanted: Sequence[str]) -> list[tuple[int, int]]:
-    """(start, end) of the pieces of text that share most words with the question, best first."""
-    pieces = _pieces(text)
+def _passages(text: str, start: int, end: int, wanted: Sequence[str]) -> list[tuple[int, int]]:
+    """(start, end) of the pieces between two positions that share most words with the question, best first."""
+    pieces = _pieces(text, start, end)
     found = best_matches([text[start:end] for start, end in pieces], wanted, _MOST_PASSAGES)
     return [pieces[i] for score, i in found if score * 2 >= found[0][0]]
 
 
-def _pieces(text: str) -> list[tuple[int, int]]:
-    """The text in pieces of about 320 characters, cut at line ends where there are some, else at white space."""
+def _pieces(text: str, start: int, stop: int) -> list[tuple[int, int]]:
+    """The part of a text in pieces of about 320 characters, cut at line ends where there are some, else at white space."""
     pieces: list[tuple[int, int]] = []
-    start = 0
-    while start < len(text):
-        limit = min(len(text), start + _PASSAGE_CHARACTERS)
+    while start < stop:
+        limit = min(stop, start + _PASSAGE_CHARACTERS)
         end = limit
-        if limit < len(text):
+        if limit < stop:
             line = text.rfind("\n", start + _PASSAGE_CHARACTERS // 4, limit)
             end = line + 1 if line >= 0 else _snapped(text, _whole(text, limit), -1)
         end = end if end > start else limit
@@ -187,4 +199,6 @@ def _whole(text: str, end: int) -> int:
 def _sticks(before: str, after: str) -> bool:
     if "\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff":
         return True
-    return (before == "\r" and after == "\n") or before == "\u200d" or after in _JOINERS or unicodedata.combining(after) > 0
+    if before == "\r" and after == "\n":
+        return True
+    return before == "\u200d" or after in _JOINERS or unicodedata.combining(after) > 0

@@ -8,11 +8,12 @@ from tiered_core.compactors.cells import label, neutral, own_line, quoted, whole
 from tiered_core.compactors.json_text import read_json
 from tiered_core.compactors.protocol import Body, Room
 from tiered_core.compactors.tables import parse
-from tiered_core.types import STUB_TOKENS
 
+_MOST_TOKENS = 40
 _READ_CHARACTERS = 1_000_000
 _PREVIEW = 48
 _NAMES = 6
+_PAIRS = 3
 
 
 def bare(handle: str) -> str:
@@ -26,7 +27,7 @@ def stub(body: Body, room: Room) -> str:
     Such as `[r12: table 500 rows x 10 columns (id, name, …), 12,345 tokens, kept; recall r12]`. What doesn't fit is left
     out, down to `[r12]`, the handle alone and its beginning; never blank, even for a room of nothing.
     """
-    most = min(STUB_TOKENS, room.max_tokens)
+    most = min(_MOST_TOKENS, room.max_tokens)
     for text in _forms(body):
         if room.count(text) <= most:
             return text
@@ -61,10 +62,22 @@ def _describe(body: Body) -> tuple[str, list[str]]:
         value = read_json(body.text)
         if value is not None:
             unit = "items" if isinstance(value, list) else "keys"
-            return f"json {len(value)} {unit}", [_preview(body)]
+            pairs = _pairs(value, body.handle)
+            return f"json {len(value)} {unit}", [f" ({', '.join(pairs[:n])}, …)" for n in range(len(pairs), 0, -1)]
     if body.kind == "log":
-        return f"log {len(body.text.splitlines()):,} lines", []
+        lines = body.text.count("\n") + 1
+        return f"log {lines:,} lines", []
     return body.kind, [_preview(body)]
+
+
+def _pairs(value: object, handle: str) -> list[str]:
+    """The first plain values of an object, or of the first object in an array, each with its key."""
+    while isinstance(value, list) and value:
+        value = value[0]
+    if not isinstance(value, dict):
+        return []
+    plain = [(key, inner) for key, inner in value.items() if isinstance(inner, str) and inner]
+    return [neutral(f"{label(key, 20)} {label(inner, 28)}", handle) for key, inner in plain[:_PAIRS]]
 
 
 def _preview(body: Body) -> str:

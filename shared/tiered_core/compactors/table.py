@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tiered_core.compactors.cells import cell, label, own_line, quoted, whole_prefix
+from tiered_core.compactors.cells import cell, label, neutral, own_line, quoted, whole_prefix
 from tiered_core.compactors.cube import answers
 from tiered_core.compactors.fact_text import phrase
-from tiered_core.compactors.facts import ColumnFacts, profile
+from tiered_core.compactors.facts import profile
 from tiered_core.compactors.protocol import Body, Compacted, Room
 from tiered_core.compactors.selection import Interest, match_rows, rank_columns, rank_facts, rank_rows
 from tiered_core.compactors.shapes import Table
@@ -41,7 +41,8 @@ class TableCompactor:
 
     def estimate_savings(self, body: Body, room: Room) -> int:
         """Tokens above the room; 0 for a room in which no table can be rendered."""
-        return max(0, body.tokens - room.max_tokens) if self.can_compact(body) and room.max_tokens >= _LEAST_TOKENS else 0
+        able = self.can_compact(body) and room.max_tokens >= _LEAST_TOKENS
+        return max(0, body.tokens - room.max_tokens) if able else 0
 
     def compact(self, body: Body, room: Room) -> Compacted | None:
         """The rows, facts and names that fit; None when the text is no table or the room too small."""
@@ -119,10 +120,11 @@ class _Rendering:
             lines.append(own_line(self.body.handle, self._facts(outline)))
         lines.extend(self.groups)
         if outline.rows:
-            lines.append("\t".join(["row", *(cell(table.columns[i], WIDTHS[1]) for i in outline.columns)]))
-        for row in outline.rows:
-            cells = (cell(table.rows[row][i], outline.width) for i in outline.columns)
-            lines.append("\t".join([str(row + 1), *cells]))
+            rows = ["\t".join(["row", *(cell(table.columns[i], WIDTHS[1]) for i in outline.columns)])]
+            for row in outline.rows:
+                cells = (cell(table.rows[row][i], outline.width) for i in outline.columns)
+                rows.append("\t".join([str(row + 1), *cells]))
+            lines.append(neutral("\n".join(rows), self.body.handle))
         return Compacted("\n".join(lines), len(outline.rows), total, len(hidden))
 
     def _summary(self, outline: Outline, hidden: Sequence[str]) -> str:

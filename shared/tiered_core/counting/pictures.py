@@ -1,8 +1,8 @@
 """What pictures, recordings and files cost. The bytes are never decoded and never counted as text.
 
-Sources, read 2026-11-30: OpenAI tiles and patches https://platform.openai.com/docs/guides/images-vision#calculating-costs;
-Claude https://docs.anthropic.com/en/docs/build-with-claude/vision#calculate-image-costs; Gemini
-https://ai.google.dev/gemini-api/docs/tokens#multimodal-tokens.
+Sources, read 2026-11-30. OpenAI: https://platform.openai.com/docs/guides/images-vision#calculating-costs, multipliers of newer
+models as measured in https://community.openai.com/t/1377015. Claude: https://platform.claude.com/docs/en/build-with-claude/vision.
+Gemini: https://ai.google.dev/gemini-api/docs/tokens and …/media-resolution. Requirement B4.
 """
 
 from __future__ import annotations
@@ -10,12 +10,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
+from tiered_core.counting.media_reading import media_from_bytes, media_from_data_url
+from tiered_core.counting.picture_size import read_image_size
 from tiered_core.types import Media
 
+__all__ = [
+    "CLAUDE_AREA",
+    "CLAUDE_LARGE",
+    "GEMINI_FLAT",
+    "GEMINI_TILES",
+    "OPENAI_TILES",
+    "PictureRule",
+    "media_from_bytes",
+    "media_from_data_url",
+    "media_tokens",
+    "openai_patches",
+    "openai_tiles",
+    "read_image_size",
+]
+
 UNKNOWN_TOKENS = 1_000
-"""A picture whose size is not known (requirement B4)."""
-MAX_SIDE = 1_000_000
+"""A picture or file whose size is not known (requirement B4)."""
+LARGEST_SIDE = 1_000_000
 """Pixels; what claims more is taken as unknown."""
 
 
@@ -24,77 +42,111 @@ class PictureRule:
     """How a family of models prices pictures.
 
     Attributes:
-        name: short name of the rule.
-        low: tokens with detail "low"; None where the rule knows no detail levels.
-        priced: tokens of a picture of width × height pixels, both at least 1.
+        name: identifies the rule.
+        priced: tokens of a picture of width × height pixels, both at least 1, at a detail level.
+        low: tokens with detail "low", whatever the size; None where the models know no such level.
         unknown: tokens when the size is not known.
     """
 
     name: str
-    low: int | None
-    priced: Callable[[int, int], int]
+    priced: Callable[[int, int, str | None], int]
+    low: int | None = None
     unknown: int = UNKNOWN_TOKENS
 
 
-def tiles(width: int, height: int, base: int = 85, per_tile: int = 170) -> int:
-    """OpenAI's tile rule: scaled down into 2048 × 2048, then to a shortest side of 768, then 512 × 512 tiles."""
+def openai_tiles(base: int = 85, per_tile: int = 170) -> PictureRule:
+    """OpenAI's tile rule: `base` with detail "low", else `base` plus `per_tile` for each 512 × 512 tile after scaling down."""
+    return PictureRule(f"tiles-{base}-{per_tile}", partial(_tiles, base, per_tile), base)
+
+
+def openai_patches(factor: float, cap: int = 1_536, cap_without_detail: int | None = None) -> PictureRule:
+    """OpenAI's patch rule: 32 × 32 patches times a factor of the model.
+
+    Args:
+        factor: tokens per patch.
+        cap: patches at most; a larger picture is scaled down.
+        cap_without_detail: the same for a picture without detail level, "auto" or "original"; as `cap` if None.
+    """
+    return PictureRule(f"patches-{factor}-{cap}", partial(_patches, factor, cap, cap_without_detail or cap))
+
+
+def _tiles(base: int, per_tile: int, width: int, height: int, detail: str | None) -> int:
+    # Into 2048 × 2048 first, then to a shortest side of 768; rounded against floating-point noise at tile borders.
     scale = min(1.0, 2048 / max(width, height))
     scale *= min(1.0, 768 / (min(width, height) * scale))
-    across, down = (max(1, math.ceil(round(side * scale) / 512)) for side in (width, height))
+    across, down = (max(1, math.ceil(round(side * scale, 6) / 512)) for side in (width, height))
     return base + per_tile * across * down
 
 
-def patches(width: int, height: int, factor: float = 1.0, cap: int = 1536) -> int:
-    """OpenAI's patch rule: 32 × 32 patches, the picture scaled down until there are at most `cap`, times a factor."""
-    across, down = math.ceil(width / 32), math.ceil(height / 32)
-    if across * down > cap:
-        scale = math.sqrt(32 * 32 * cap / (width * height))
-        wide, high = width * scale / 32, height * scale / 32
-        scale *= min(max(1, math.floor(wide)) / wide, max(1, math.floor(high)) / high)
-        across, down = math.ceil(width * scale / 32), math.ceil(height * scale / 32)
-    return math.ceil(min(cap, across * down) * factor)
+def _patches(factor: float, cap: int, other_cap: int, width: int, height: int, detail: str | None) -> int:
+    cap = cap if detail in ("high", "low") else other_cap
+    patches = math.ceil(width / 32) * math.ceil(height / 32)
+    if patches > cap:
+        # The documented scaling gives at most `cap`; what is billed reaches it (https://community.openai.com/t/1281361).
+        patches = cap
+    return math.ceil(round(patches * factor, 6))
 
 
-def area(width: int, height: int, longest: int = 1568, cap: int = 1600) -> int:
-    """Claude's rule: scaled down to a longest side of 1568 pixels, then width × height / 750, about 1,600 at most."""
+def _area(longest: int, cap: int, width: int, height: int, detail: str | None) -> int:
     scale = min(1.0, longest / max(width, height))
-    return max(1, min(cap, math.ceil(width * scale * height * scale / 750)))
+    return max(1, min(cap, math.ceil(round(width * scale * height * scale / 750, 6))))
 
 
-def gemini(width: int, height: int) -> int:
-    """Gemini's rule: 258 when both sides are at most 384 pixels, else 258 per tile.
-
-    A tile's side is the shorter side divided by 1.5, at least 256 and at most 768 pixels.
-    """
+def _gemini_tiles(width: int, height: int, detail: str | None) -> int:
+    # 258 for a small picture; else tiles whose side is the shorter side / 1.5, between 256 and 768 pixels.
     if width <= 384 and height <= 384:
         return 258
-    unit = min(768, max(256, math.floor(min(width, height) / 1.5)))
-    return 258 * math.ceil(width / unit) * math.ceil(height / unit)
+    side = min(768, max(256, math.floor(min(width, height) / 1.5)))
+    return 258 * math.ceil(width / side) * math.ceil(height / side)
 
 
-OPENAI_TILES = PictureRule("openai-tiles", 85, tiles)
-CLAUDE_AREA = PictureRule("claude-area", None, area)
-GEMINI_TILES = PictureRule("gemini-tiles", None, gemini)
+def _gemini_levels(width: int, height: int, detail: str | None) -> int:
+    return {"low": 280, "medium": 560, "ultra_high": 2_240}.get((detail or "").lower(), 1_120)
+
+
+OPENAI_TILES = openai_tiles()
+CLAUDE_AREA = PictureRule("claude-1568", partial(_area, 1_568, 1_600))
+"""Claude up to 4.6: scaled down to a longest side of 1,568 pixels, then width × height / 750, 1,600 at most."""
+CLAUDE_LARGE = PictureRule("claude-2576", partial(_area, 2_576, 4_784))
+"""Newer Claude models: a longest side of 2,576 pixels, 4,784 tokens at most."""
+GEMINI_TILES = PictureRule("gemini-tiles", _gemini_tiles)
+GEMINI_FLAT = PictureRule("gemini-levels", _gemini_levels, unknown=1_120)
+"""Gemini 3 and newer: a fixed price per level of `media_resolution`, 1,120 by default."""
 
 
 def media_tokens(media: Media, rule: PictureRule = OPENAI_TILES) -> int:
-    """Tokens of a picture, recording, video or file under a rule."""
+    """Tokens of a picture, recording, video or file under a rule.
+
+    The rule is that of the model which is asked, so a picture costs the same in whatever shape of block it is carried.
+    """
     if media.kind != "image":
         return _bounded(media)
     if media.detail == "low" and rule.low is not None:
         return rule.low
     width, height = media.width or 0, media.height or 0
-    if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
+    if not (0 < width <= LARGEST_SIDE and 0 < height <= LARGEST_SIDE):
         return rule.unknown
-    return rule.priced(width, height)
+    return rule.priced(width, height, media.detail)
 
 
-# kind → (bytes of content per token, least, most)
-_PER_TOKEN = {"audio": (125, 100, 30_000), "video": (800, 1_000, 100_000), "file": (25, 1_000, 50_000)}
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    bytes_per_token: float
+    least: int
+    most: int
+
+
+# No length in seconds or pages is known, so these are bounds from the bytes: speech at 32 tokens/s and 16 kbit/s; video at
+# 263 tokens/s and 500 kbit/s; documents at 3,000 tokens per page (Claude's upper figure) and 60 KB per page.
+_BOUNDS = {
+    "audio": _Bound(62, 100, 60_000),
+    "video": _Bound(240, 1_000, 200_000),
+    "file": _Bound(20, 1_000, 60_000),
+}
 
 
 def _bounded(media: Media) -> int:
-    per_token, least, most = _PER_TOKEN[media.kind]
+    bound = _BOUNDS[media.kind]
     if media.size is None:
-        return least if media.kind == "audio" else UNKNOWN_TOKENS
-    return max(least, min(most, math.ceil(media.size / per_token)))
+        return UNKNOWN_TOKENS
+    return max(bound.least, min(bound.most, math.ceil(media.size / bound.bytes_per_token)))

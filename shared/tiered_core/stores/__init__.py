@@ -27,4 +27,6 @@ def open_store(store: str | ConversationStore | None) -> tuple[ConversationStore
         return store, False
     if store.startswith(_SQLITE) and len(store) > len(_SQLITE):
         return SQLiteStore(store[len(_SQLITE) :]), True
-    raise StoreError(f"no store for {store!r}; this version knows None (memory), 'sqlite:///file.db' and a store object")
+    raise StoreError(
+        f"no store for {store!r}; this version knows None (memory), 'sqlite:///file.db' and a store object"
+    )

@@ -1,7 +1,8 @@
 """What a store keeps: one append-only log, one state, renderings, handles and events per session.
 
-The log is the transcript: rows are numbered 1, 2, 3, … in the order in which they were acknowledged. A row adds a message,
-rewinds the transcript to a length (the rows stay), or clears it (everything before is deleted). Text comes back exactly.
+The log is the transcript: rows are numbered 1, 2, 3, … in the order in which they were acknowledged. A row adds a
+message, rewinds the transcript to a length (the rows stay), or clears it (everything before is deleted). Text comes
+back exactly.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ class Commit:
 class ConversationStore(Protocol):
     """Keeps any number of sessions. Safe to use from several threads; instances in other processes may share the data.
 
-    Every method has an async twin with an `a` before its name that does the same. A failure raises `StoreError` and leaves
-    nothing half written.
+    Every method has an async twin with an `a` before its name that does the same. A failure raises `StoreError` and
+    leaves nothing half written.
     """
 
     def read(self, session: str, after: int = 0) -> Sequence[Row]:

@@ -24,7 +24,8 @@ CREATE TABLE body (session TEXT NOT NULL, seq INTEGER NOT NULL, text BLOB NOT NU
 CREATE TABLE state (session TEXT PRIMARY KEY, version INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE TABLE rendering (session TEXT NOT NULL, seq INTEGER NOT NULL, rung TEXT NOT NULL, text BLOB NOT NULL,
     PRIMARY KEY (session, seq, rung));
-CREATE TABLE handle (session TEXT NOT NULL, number INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (session, number));
+CREATE TABLE handle (session TEXT NOT NULL, number INTEGER NOT NULL, seq INTEGER NOT NULL,
+    PRIMARY KEY (session, number));
 CREATE TABLE event (session TEXT NOT NULL, number INTEGER PRIMARY KEY AUTOINCREMENT, text BLOB NOT NULL);
 CREATE INDEX event_session ON event (session);
 """
@@ -66,17 +67,20 @@ class SQLiteStore(AsyncTwins):
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
-                f"the SQLite store {self.path!r} failed: {error}; check that the path is writable and the file is not damaged"
+                f"the SQLite store {self.path!r} failed: {error}; "
+                "check that the path is writable and the file is not damaged"
             ) from error
 
     def _open(self) -> sqlite3.Connection:
         if self._closed:
             raise StoreError(f"the SQLite store {self.path!r} is closed; open a new one")
         if self._connection is None or self._process != os.getpid():
-            if self.path != ":memory:":
-                Path(self.path).expanduser().resolve().parent.mkdir(parents=True, exist_ok=True)
+            path = self.path
+            if path != ":memory:":
+                path = str(Path(path).expanduser().resolve())
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(
-                os.path.expanduser(self.path), timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
@@ -136,7 +140,8 @@ class SQLiteStore(AsyncTwins):
             out: dict[int, str] = {}
             for start in range(0, len(seqs), _CHUNK):
                 part = list(seqs[start : start + _CHUNK])
-                query = f"SELECT seq, text FROM body WHERE session = ? AND seq IN ({','.join('?' * len(part))})"
+                marks = ",".join("?" * len(part))
+                query = f"SELECT seq, text FROM body WHERE session = ? AND seq IN ({marks})"  # noqa: S608 - marks only
                 out.update((seq, _text(text)) for seq, text in connection.execute(query, (session, *part)))
             return out
 
@@ -169,7 +174,9 @@ class SQLiteStore(AsyncTwins):
             row = connection.execute("SELECT version FROM state WHERE session = ?", (session,)).fetchone()
             if (row[0] if row else 0) != commit.version:
                 return False
-            connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (session, commit.version + 1, commit.state))
+            connection.execute(
+                "INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (session, commit.version + 1, commit.state)
+            )
             connection.executemany(
                 "INSERT OR REPLACE INTO rendering VALUES (?, ?, ?, ?)",
                 [(session, seq, rung, _blob(text)) for seq, rung, text in commit.renderings],
@@ -208,7 +215,7 @@ class SQLiteStore(AsyncTwins):
             last = connection.execute("SELECT max(seq) FROM log WHERE session = ?", (session,)).fetchone()[0] or 0
             row = connection.execute("SELECT version FROM state WHERE session = ?", (session,)).fetchone()
             for table in ("log", "body", "state", "rendering", "handle", "event"):
-                connection.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
+                connection.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608 - our own names
             connection.execute("INSERT INTO log VALUES (?, ?, 'clear', '', '', 0)", (session, last + 1))
             connection.execute("INSERT INTO state VALUES (?, ?, '')", (session, (row[0] if row else 0) + 1))
 

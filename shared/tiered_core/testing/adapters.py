@@ -109,7 +109,8 @@ class AdapterConformance:
 
     def test_prefix_is_stable(self) -> None:
         """Between reported batches the old view is a prefix of the new one."""
-        adapter, last, batches = self.open(3_000), [], 0
+        adapter, batches = self.open(3_000), 0
+        last: list[Any] = []
         for message in self._talk(12):
             self.add(adapter, [message])
             view = self.view(adapter)

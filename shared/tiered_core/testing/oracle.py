@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 
@@ -92,15 +93,13 @@ def _neighbours(view: Sequence[Line], transcript: Sequence[Line]) -> Iterator[st
     places: dict[tuple[str, str], list[int]] = {}
     for place, line in enumerate(transcript):
         places.setdefault((line.role, line.text), []).append(place)
-    together = {a.role for a, b in zip(transcript, transcript[1:], strict=False) if a.role == b.role}
-    for place, (one, two) in enumerate(zip(view, view[1:], strict=False)):
+    together = {a.role for a, b in pairwise(transcript) if a.role == b.role}
+    for place, (one, two) in enumerate(pairwise(view)):
         if one.role != two.role or one.role not in ("user", "assistant"):
             continue
         first, second = places.get((one.role, one.text)), places.get((two.role, two.text))
-        if first and second:
-            legal = any(a + 1 == b for a in first for b in second)
-        else:
-            legal = one.role in together
+        known = bool(first and second)
+        legal = any(a + 1 == b for a in first or () for b in second or ()) if known else one.role in together
         if not legal:
             yield f"messages {place} and {place + 1} are both from {one.role}, which they were not in the transcript"
 

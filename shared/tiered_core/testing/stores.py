@@ -9,7 +9,16 @@ from typing import Any, ClassVar
 
 from tiered_core.stores.protocol import Commit, ConversationStore, NewRow
 
-ODD_TEXTS = ["", "plain", "\x00 NUL", "line\r\nend\u2028", "\ud800 lone", "😀 日本語", "'; DROP TABLE log; --", "a" * 100_000]
+ODD_TEXTS = [
+    "",
+    "plain",
+    "\x00 NUL",
+    "line\r\nend\u2028",
+    "\ud800 lone",
+    "😀 日本語",
+    "'; DROP TABLE log; --",
+    "a" * 100_000,
+]
 
 
 def _message(text: str, id: str = "") -> NewRow:

@@ -1,0 +1,43 @@
+"""Room for what a chat engine puts around a view without saying so.
+
+An engine that works with retrieved text asks its memory with `input=` before it puts the question, and says nothing of its system prompt, of the
+retrieved text, or of the question itself. An agent asks with `input=` too, but its question is in the memory by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from tiered_core import TieredContext
+
+RETRIEVED = 2_100
+"""Tokens of two chunks of 1,024 tokens, which retrievers give by default, and of the longest default template around them (llama-index-core
+0.14.25; see `test_engine_overhead_is_what_engines_add`)."""
+_COMPARED = 24
+
+
+def headrooms(context: TieredContext, view: Sequence[ChatMessage], asked: Any, setting: int | None) -> tuple[int, ...]:
+    """Overheads to try in turn, in tokens; () when nothing is ahead.
+
+    Args:
+        context: whose counter counts the question.
+        view: without any headroom.
+        asked: the `input` of `get`.
+        setting: the memory's `engine_overhead`. With None the guess gives way where it would leave no view at all.
+    """
+    if not isinstance(asked, str) or not asked.strip() or _stands_last(view, asked):
+        return ()
+    question = context.count_message(context.codec.compose("user", asked))
+    if setting is not None:
+        return (question + setting,)
+    return question + min(RETRIEVED, context.budget.available // 4), question
+
+
+def _stands_last(view: Sequence[ChatMessage], asked: str) -> bool:
+    """Whether the question is the last message already, maybe shortened."""
+    if not view or view[-1].role.value != "user":
+        return False
+    shown = "\n".join(block.text for block in view[-1].blocks if block.block_type == "text")
+    return asked == shown or asked[:_COMPARED] == shown[:_COMPARED]
