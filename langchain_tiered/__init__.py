@@ -4,8 +4,8 @@
     chain = TieredMemory(model, lambda session_id: history)
     agent = create_agent(model, tools, middleware=[TieredContextMiddleware(budget=32_000)])
 
-Importing this package needs langchain-core only; `TieredContextMiddleware` needs langchain, and is imported when it is first
-used.
+Importing this package needs langchain-core only; `TieredContextMiddleware` needs langchain, and is imported when it is
+first used.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from tiered_core import errors as core
 class ContextBudgetExceededError(core.ContextBudgetExceededError, ContextOverflowError):
     """What can't be reduced is larger than the budget.
 
-    A `tiered_core.errors.ContextBudgetExceededError` with all its figures, and a `ContextOverflowError` of LangChain, so
-    that code which handles the host's error handles ours.
+    A `tiered_core.ContextBudgetExceededError` with all its figures, and a `ContextOverflowError` of LangChain, so that
+    code which handles the host's error handles ours.
     """
 
 

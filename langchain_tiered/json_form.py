@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ from tiered_core.errors import TranscriptError
 VERSION = 1
 _TAG = "__tiered__"
 _LOST = "lost"
+_HALVES = re.compile("(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
 _REACH_THE_MODEL = ("content", "tool_calls", "invalid_tool_calls", "tool_call_chunks")
 
 
@@ -81,12 +83,15 @@ def _own_fields(message: BaseMessage) -> Iterator[tuple[str, Any]]:
 
 def _encoded(value: Any, strict: bool) -> Any:
     """A JSON value that `_decoded` turns back; when not strict, an odd value inside is lost on its own."""
-    if value is None or isinstance(value, str | bool | int | float):
+    if isinstance(value, str):
+        pieces = _pieces(value)
+        return value if len(pieces) == 1 else {_TAG: "text", "pieces": pieces}
+    if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, list):
         return [_encoded(v, strict) for v in value]
     if isinstance(value, dict):
-        if all(type(k) is str for k in value) and _TAG not in value:
+        if all(type(k) is str and len(_pieces(k)) == 1 for k in value) and _TAG not in value:
             return {k: _encoded(v, strict) for k, v in value.items()}
         return {_TAG: "dict", "items": [[_encoded(k, True), _encoded(v, strict)] for k, v in value.items()]}
     if type(value) is tuple:
@@ -108,9 +113,16 @@ def _decoded(value: Any) -> Any:
         return {k: _decoded(v) for k, v in value.items()}
     if tag == "dict":
         return {_key(_decoded(k)): _decoded(v) for k, v in value["items"]}
+    if tag == "text":
+        return "".join(value["pieces"])
     if tag == "tuple":
         return tuple(_decoded(v) for v in value["items"])
     return base64.b64decode(value["base64"]) if tag == "bytes" else None
+
+
+def _pieces(text: str) -> list[str]:
+    """The text, cut where JSON would make one character of two halves that a Python string holds apart."""
+    return [text] if text.isascii() else _HALVES.split(text)
 
 
 def _key(value: Any) -> Any:

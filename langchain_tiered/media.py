@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
-from tiered_core.counting.media_reading import media_from_data_url
+from tiered_core.counting.media_reading import (
+    MediaKind,
+    decode_base64,
+    kind_of_mime,
+    media_from_bytes,
+    media_from_data_url,
+)
 from tiered_core.types import Media
-
-MediaKind = Literal["image", "audio", "video", "file"]
 
 _KINDS: Mapping[str, MediaKind] = {
     "image": "image", "image_url": "image", "input_image": "image",
@@ -40,17 +41,19 @@ def media_of(block: Mapping[Any, Any]) -> Media:
     """The numbers of a block for which `is_media` holds."""
     fields = _fields(block, 3)
     mime = next((str(fields[key]) for key in _MIMES if fields.get(key)), "")
-    kind = _kind(block, mime)
-    detail = fields.get("detail") if isinstance(fields.get("detail"), str) else None
+    kind, provider = _kind(block, mime), _provider(block)
+    detail = fields["detail"] if isinstance(fields.get("detail"), str) else None
     data = next((fields[key] for key in _DATA if isinstance(fields.get(key), str | bytes) and fields[key]), None)
-    address = next((fields[key] for key in _ADDRESSES if isinstance(fields.get(key), str) and fields[key]), None)
-    if data is None and isinstance(address, str) and address.startswith("data:"):
-        data = address
-    provider = _provider(block)
-    if data is not None:
-        return replace(_held(kind, data, mime, detail), provider=provider)
-    digest = _digest(address if address is not None else repr(sorted(map(str, fields.items()))))
-    return Media(kind, detail=detail, digest=digest, provider=provider)
+    if isinstance(data, str) and not data.startswith("data:"):
+        data = decode_base64(data)
+    if isinstance(data, bytes):
+        return media_from_bytes(data, mime, detail, kind, provider)
+    address = data or next((fields[key] for key in _ADDRESSES if isinstance(fields.get(key), str)), None)
+    if address is None:
+        address = repr(sorted(map(str, fields.items())))
+    if kind is None and not address.startswith("data:"):
+        kind = "file"
+    return media_from_data_url(address, detail, kind, provider)
 
 
 def _fields(block: Mapping[Any, Any], depth: int) -> dict[str, Any]:
@@ -63,15 +66,13 @@ def _fields(block: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     return out
 
 
-def _kind(block: Mapping[Any, Any], mime: str) -> MediaKind:
+def _kind(block: Mapping[Any, Any], mime: str) -> MediaKind | None:
+    """What it is as far as the block tells; None for a "file", which may hold anything."""
     name = block.get("type")
     if name is None:
         name = next(key for key in _UNTYPED if isinstance(block.get(key), Mapping))
     kind = _KINDS[name]
-    if kind != "file":
-        return kind
-    family = mime.partition("/")[0]
-    return family if family in ("image", "audio", "video") else "file"  # type: ignore[return-value]
+    return (kind_of_mime(mime) if mime else None) if kind == "file" else kind
 
 
 def _provider(block: Mapping[Any, Any]) -> str | None:
@@ -81,19 +82,3 @@ def _provider(block: Mapping[Any, Any]) -> str | None:
     if name in ("image_url", "input_image", "input_audio", "input_file"):
         return "openai"
     return "google" if name == "media" or "inline_data" in block else None
-
-
-def _held(kind: MediaKind, data: str | bytes, mime: str, detail: str | None) -> Media:
-    if kind == "image":
-        if isinstance(data, bytes):
-            data = base64.b64encode(data).decode("ascii")
-        url = data if data.startswith("data:") else f"data:{mime or 'image/png'};base64,{data}"
-        return media_from_data_url(url, detail=detail)
-    if isinstance(data, bytes):
-        return Media(kind, detail=detail, size=len(data), digest=_digest(base64.b64encode(data).decode("ascii")))
-    body = data.partition(",")[2] if data.startswith("data:") else data
-    return Media(kind, detail=detail, size=len(body.rstrip("=")) * 3 // 4, digest=_digest(body))
-
-
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -29,12 +29,12 @@ class TieredMemory(RunnableSerializable[Any, Any]):
 
     Takes the same arguments and configs as `RunnableWithMessageHistory`, with any `BaseChatMessageHistory`. A
     `TieredChatMessageHistory` is asked for the view that fits beside the input. Stored is exactly what came in and what
-    came out, through `add_messages`; when the Runnable raises, nothing is stored; when a stream isn't read to its end, the
-    input and the answer so far are stored, the answer marked with `additional_kwargs["tiered_partial"]`. In a batch, the
+    came out, through `add_messages`; when the Runnable raises, nothing is stored; when a stream isn't read to its end,
+    the input and the answer so far are stored, marked with `additional_kwargs["tiered_partial"]`. In a batch, the
     inputs of one session are run one after the other, in their order.
 
     Args:
-        runnable: takes messages, or a dict with messages; gives a string, a message, a list, or a dict with one of them.
+        runnable: takes messages or a dict with messages; gives a string, a message, a list, or a dict with one of them.
         get_session_history: gives the history of a session; called with the values of `history_factory_config`, one by
             position, several by name.
         input_messages_key: where the input is, when it is a dict.
@@ -246,7 +246,7 @@ class TieredMemory(RunnableSerializable[Any, Any]):
 
     def get_output_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
         """What `invoke` gives: what the Runnable gives."""
-        return self.runnable.get_output_schema(config)
+        return self.runnable.get_output_schema(config)  # type: ignore[return-value]
 
     @property
     def InputType(self) -> Any:  # noqa: N802 - the host's name

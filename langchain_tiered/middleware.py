@@ -68,7 +68,6 @@ class TieredContextMiddleware(AgentMiddleware[TieredContextState, Any, Any]):
         self._overhead = Overhead()
         self._codec: Codec = options.get("codec") or LangChainCodec()
         self.tools = [recall_tool(self._context_of, self._acontext_of)] if tools else []
-        self._threads.at(Address("", ""))  # raises here, not in the middle of a run, if an option can't be used
 
     def context_for(self, thread_id: str) -> TieredContext:
         """The conversation of a thread as this process knows it; empty before the first model call of the thread."""

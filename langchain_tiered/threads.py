@@ -78,6 +78,9 @@ class Threads:
     Args:
         options: of every context.
         most: how many are held.
+
+    Raises:
+        TieredError: an option can't be used.
     """
 
     def __init__(self, options: ContextOptions, most: int) -> None:
@@ -85,9 +88,14 @@ class Threads:
         self._most = most
         self._lock = threading.Lock()
         self._held: OrderedDict[Address, Thread] = OrderedDict()
+        # Raises here, not in the middle of a run, if an option can't be used.
+        open_context("default", {**options, "store": None})
         store = options.get("store")
         # A store is opened once for all threads; a store in memory is one per thread, and goes with it.
-        self.store, self._owns_store = (None, False) if store is None else open_store(store)
+        self.store: ConversationStore | None = None
+        self._owns_store = False
+        if store is not None:
+            self.store, self._owns_store = open_store(store)
 
     def at(self, address: Address) -> Thread:
         """The thread at an address, opened if need be."""
@@ -117,7 +125,8 @@ def address_of(runtime: Any, kept: Mapping[str, Any] | None) -> Address:
         kept: what the checkpoint holds of us.
     """
     info = getattr(runtime, "execution_info", None)
-    inside = str(getattr(info, "checkpoint_ns", "") or "").rpartition("|")[0]
+    space = getattr(info, "checkpoint_ns", None) or _configured().get("checkpoint_ns") or ""
+    inside = str(space).rpartition("|")[0]  # the last part is the node that runs
     thread = getattr(info, "thread_id", None) or _configured().get("thread_id")
     if thread is not None:
         return Address(str(thread), inside)

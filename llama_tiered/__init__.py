@@ -10,8 +10,9 @@ try:
 except ImportError as error:
     raise ImportError('llama_tiered needs llama-index-core: pip install "tiered-context[llamaindex]"') from error
 
+from llama_tiered.bounded import bounded_llm
 from llama_tiered.buffer import TieredChatMemoryBuffer
 from llama_tiered.codec import LlamaIndexCodec
 from llama_tiered.errors import LlamaContextBudgetExceededError
 
-__all__ = ["LlamaContextBudgetExceededError", "LlamaIndexCodec", "TieredChatMemoryBuffer"]
+__all__ = ["LlamaContextBudgetExceededError", "LlamaIndexCodec", "TieredChatMemoryBuffer", "bounded_llm"]

@@ -12,7 +12,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage
 from tiered_core import TieredContext
 
-RETRIEVED = 2_100
+RETRIEVED = 2_200
 """Tokens of two chunks of 1,024 tokens, which retrievers give by default, and of the longest default template around them (llama-index-core
 0.14.25; see `test_engine_overhead_is_what_engines_add`)."""
 _COMPARED = 24

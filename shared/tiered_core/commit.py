@@ -91,7 +91,6 @@ def state_of(decision: Decision) -> tuple[ContextState, tuple[tuple[int, str], .
         cuts=MappingProxyType(cuts),
         next_handle=ledger.next_handle,
         level=_level(decision, used),
-        batches=state.batches + (1 if made.batch else 0),
         repaired=tuple(dict.fromkeys([*state.repaired, *late])),
         turn=max((e.turn for e in entries), default=state.turn),
     )
@@ -115,7 +114,7 @@ def _batch(decision: Decision) -> Iterator[ContextEvent]:
     used = sum(s.tokens for s in decision.slots)
     if not before:
         return
-    if made.batch:
+    if made.batch and _rewrites(decision):
         reason = f"usage crossed the high watermark of {decision.limits.high:,} tokens"
     elif _prefix_moved(decision, before):
         reason = "a message that came late belongs into what had been sent"
@@ -123,6 +122,13 @@ def _batch(decision: Decision) -> Iterator[ContextEvent]:
         return
     shown = sum(decision.ledger.step(i, decision.old_rung(i)).tokens for i in _shown_before(decision))
     yield ContextEvent("batch", tokens_before=shown, tokens_after=used, reason=reason)
+
+
+def _rewrites(decision: Decision) -> bool:
+    """Whether anything that had been there before is shown otherwise, or no longer."""
+    entries, born = decision.entries, decision.state.born
+    lowered = any(r != decision.old_rung(i) for i, r in decision.made.rungs.items() if entries[i].position < born)
+    return lowered or any(entries[i].position < born for i in decision.dropped())
 
 
 def _shown_before(decision: Decision) -> list[int]:

@@ -10,7 +10,7 @@ from tiered_core.drive import Program
 from tiered_core.ledger import Ask
 from tiered_core.rendering import DEAD_ANSWER, GAP, Renderer
 from tiered_core.shelf import Shelf
-from tiered_core.types import FULL, Change, Entry, Slot, SlotKind
+from tiered_core.types import FULL, Change, Entry, Rung, Slot, SlotKind
 
 _BLOCKS: tuple[SlotKind, ...] = ("notice", "opening")
 
@@ -96,6 +96,16 @@ class Composer:
             handle = handle_name(ask.handle)
             self.pending[ask] = self._renderer.lowered(message, reading, entry, slot.rung, handle, question)
         return self.pending[ask]
+
+    def renderings(self, asks: Sequence[Ask]) -> Program[list[tuple[int, Rung, Change]]]:
+        """(row, rung, change) of lowered slots, as they are to be stored."""
+        out = []
+        for ask in asks:
+            message = yield from self._original(ask.slot)
+            change = yield from self._change(ask, message)
+            if change is not None:
+                out.append((self._conversation.seq(ask.slot.entry), ask.slot.rung, change))
+        return out
 
     def _question(self, entry: Entry) -> Program[str | None]:
         """The user message of the entry's turn, if a machine made the entry."""

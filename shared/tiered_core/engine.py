@@ -33,6 +33,7 @@ class Fit:
         state: the new state.
         events: what was done, in order.
         archived: (handle number, entry id) of every original that is hidden from now on and was not before.
+        compacted: whether victims were taken.
         used: tokens of the view.
         limits: what there was room for.
     """
@@ -42,6 +43,7 @@ class Fit:
     state: ContextState
     events: tuple[ContextEvent, ...]
     archived: tuple[tuple[int, str], ...]
+    compacted: bool
     used: int
     limits: Limits
 
@@ -79,9 +81,13 @@ def fit(
     decision = Decision(entries, layout, state, budget, made, slots, ledger, limits)
     new_state, archived = state_of(decision)
     events = events_of(decision, new_state)
-    new_state = replace(new_state, repaired=tuple(dict.fromkeys([*new_state.repaired, *_repaired(events)])))
+    new_state = replace(
+        new_state,
+        batches=state.batches + sum(e.kind == "batch" for e in events),
+        repaired=tuple(dict.fromkeys([*new_state.repaired, *_repaired(events)])),
+    )
     used = sum(s.tokens for s in slots)
-    return Fit(slots, ledger.handles, new_state, events, archived, used, limits)
+    return Fit(slots, ledger.handles, new_state, events, archived, made.batch, used, limits)
 
 
 def _search(

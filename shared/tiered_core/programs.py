@@ -24,7 +24,7 @@ from tiered_core.shelf import Shelf, rung_key
 from tiered_core.state import ContextState
 from tiered_core.stores.protocol import Commit, NewRow, Row, StoredState
 from tiered_core.strategies import CompactionStrategy
-from tiered_core.types import Entry, Rung, Slot
+from tiered_core.types import Change, Entry, Rung, Slot
 
 _OVERHEAD_STEPS = 16
 _KNOWN = 20_000
@@ -106,7 +106,7 @@ class Programs:
         stored = [self._is_stored(i) for i in incoming]
         known: list[list[str]] = []
         if len(incoming) > 1 and len(self.conversation):
-            view = yield from self._view_digests()
+            view = yield from self._view_digests(len(incoming))
             known = [d for d in (view, self._digests_within(len(incoming))) if d]
         return [incoming[k] for k in new_messages(seen, known, stored)]
 
@@ -131,9 +131,12 @@ class Programs:
         """The digests of the whole transcript, if it isn't longer than a batch of this size."""
         return self.conversation.digests() if len(self.conversation) <= size else []
 
-    def _view_digests(self) -> Program[list[str]]:
-        slots, messages = yield from self._shown()
-        del slots
+    def _view_digests(self, size: int) -> Program[list[str]]:
+        """The digests of the whole view, if it isn't longer than a batch of this size."""
+        made = yield from self._fit_for_reading(0)
+        if sum(s.kind not in ("notice", "opening") for s in made.slots) > size:
+            return []
+        messages = yield from self.composer.compose(made.slots, made.handles)
         return [self.renderer.codec.read(m).digest() for m in messages]
 
     def _shown(self) -> Program[tuple[tuple[Slot, ...], list[Any]]]:
@@ -225,9 +228,11 @@ class Programs:
             events = (*self._restored(back, new.turn), *made.events)
             if new == self._state[1] or (not events and not len(self.conversation)):
                 return
-            commit = self._commit_of(stored, new, made, events)
+            fresh = [Ask(Slot(i, m.rung), m.handle) for i, m in new.rungs.items() if state.rungs.get(i) != m]
+            renderings = yield from self.composer.renderings(fresh)
+            commit = self._commit_of(stored, new, renderings, made, events)
             if (yield StoreCall("commit", (commit,))):
-                self._committed(stored, new, commit)
+                self._committed(stored, new, commit, renderings)
                 if made.fits:
                     self._read = ((self.conversation.last, stored.version + 1, new.overhead), made)
                 self._tell(events)
@@ -241,21 +246,19 @@ class Programs:
             ContextEvent("restored", (e.id,), (e.position,), e.tier.value, 0, e.tokens, why, turn=turn) for e in entries
         ]
 
-    def _commit_of(self, stored: StoredState, state: ContextState, made: Fit, events: Sequence[ContextEvent]) -> Commit:
-        renderings = []
-        for ask, change in self.composer.pending.items():
-            mark = state.rungs.get(ask.slot.entry)
-            if mark is not None and mark.rung == ask.slot.rung and mark.handle == ask.handle:
-                seq = self.conversation.seq(ask.slot.entry)
-                renderings.append((seq, rung_key(mark.rung), change_to_json(change)))
+    def _commit_of(
+        self, stored: StoredState, state: ContextState, renderings: Sequence[tuple[int, Rung, Change]], made: Fit,
+        events: Sequence[ContextEvent],
+    ) -> Commit:  # fmt: skip
+        texts = [(seq, rung_key(rung), change_to_json(change)) for seq, rung, change in renderings]
         handles = [(number, self.conversation.seq(id)) for number, id in made.archived]
-        return Commit(stored.version, state.to_json(), renderings, handles, [e.to_json() for e in events])
+        return Commit(stored.version, state.to_json(), texts, handles, [e.to_json() for e in events])
 
-    def _committed(self, stored: StoredState, state: ContextState, commit: Commit) -> None:
-        for ask, change in self.composer.pending.items():
-            mark = state.rungs.get(ask.slot.entry)
-            if mark is not None and mark.rung == ask.slot.rung and mark.handle == ask.handle:
-                self.shelf.put_change(self.conversation.seq(ask.slot.entry), mark.rung, change)
+    def _committed(
+        self, stored: StoredState, state: ContextState, commit: Commit, renderings: Sequence[tuple[int, Rung, Change]]
+    ) -> None:
+        for seq, rung, change in renderings:
+            self.shelf.put_change(seq, rung, change)
         self.composer.pending.clear()
         self._state = (StoredState(stored.version + 1, commit.state), state)
 
@@ -303,7 +306,7 @@ class Programs:
         reading = replace(self._settings.strategy, trigger=1.0)
         planned = max(overhead, state.overhead)
         made = yield from self._fit(entries, state, planned, reading)
-        if made.state.batches == state.batches or overhead <= state.overhead:
+        if not made.compacted or overhead <= state.overhead:
             return made
         unit = max(1, self._settings.budget.available // _OVERHEAD_STEPS)
         coarse = -(-overhead // unit) * unit
@@ -328,7 +331,6 @@ class Programs:
         if made.used + around > self._settings.budget.available:
             raise self._too_much(made, around)
         messages = yield from self.composer.compose(made.slots, made.handles)
-        self.composer.pending.clear()
         return messages
 
     def _too_much(self, made: Fit, around: int) -> Exception:

@@ -23,8 +23,8 @@ def compact(
 ) -> Compacted:
     """The body made smaller by the first compactor, in ascending `order`, that has a usable answer.
 
-    An answer is usable when it isn't blank and fits the room. Whoever has none is skipped; `ShortenCompactor` comes
-    last whether it is among `compactors` or not, so the result always fits the room.
+    An answer is usable when it isn't blank, fits the room and is smaller than the body. Whoever has none is skipped;
+    `ShortenCompactor` comes last whether it is among `compactors` or not, so the result always fits the room.
 
     Args:
         body: the text.
@@ -35,7 +35,7 @@ def compact(
     for compactor in sorted(compactors, key=lambda c: c.order):
         try:
             answer = _usable(compactor, body, room)
-        except Exception as failure:  # noqa: BLE001 - a rule from outside must not cost the body
+        except Exception as failure:  # noqa: BLE001 - a rule from outside
             if on_failure is not None:
                 on_failure(compactor, failure)
             continue
@@ -45,10 +45,13 @@ def compact(
 
 
 def _usable(compactor: Compactor, body: Body, room: Room) -> Compacted | None:
-    answer = compactor.compact(body, room) if compactor.can_compact(body) else None
+    answer: object = compactor.compact(body, room) if compactor.can_compact(body) else None
     if answer is None:
         return None
     if not isinstance(answer, Compacted):
         given = type(answer).__name__
         raise TypeError(f"compactor {compactor.name!r} answered with {given}, expected Compacted or None")
-    return answer if answer.text.strip() and room.count(answer.text) <= room.max_tokens else None
+    if not answer.text.strip():
+        return None
+    tokens = room.count(answer.text)
+    return answer if tokens <= room.max_tokens and tokens < body.tokens else None

@@ -7,19 +7,16 @@ from tiered_core.compactors.json_text import read_json
 from tiered_core.compactors.log_lines import is_log
 from tiered_core.types import Kind
 
-_SHORT = 16
 _LOG_LINES = 200
 
 
 def classify(text: str) -> Kind:
-    """ "table", "json", "log" or "text".
+    """One of "table", "json", "log" and "text".
 
     A JSON array of at least two objects that share keys is a table, alone or as the only container of an object; all
     other JSON objects and arrays are "json". JSON is read as a whole, everything else is told from its first 64,000
     characters; so a text may turn out not to be a table when it is read (`tables.parse` then gives None).
     """
-    if len(text) < _SHORT:
-        return "json" if read_json(text) is not None else "text"
     value = read_json(text)
     if value is not None:
         return "json" if records.table_of(value) is None else "table"

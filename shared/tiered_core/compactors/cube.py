@@ -63,12 +63,14 @@ def _numbers(table: Table, column: int) -> dict[str, Decimal]:
     return found[0] if found else {}
 
 
+def _may_group(column: ColumnFacts) -> bool:
+    few = 2 <= column.distinct <= MOST_GROUPS and 2 * column.distinct <= column.count
+    return few and column.kind in ("text", "code")
+
+
 def _group_columns(facts: Sequence[ColumnFacts], asked: set[str]) -> list[int]:
     """Columns of few values that the question names, or of which it names a value; the named ones first."""
-    few = [
-        i for i, column in enumerate(facts)
-        if column.kind in ("text", "code") and 2 <= column.distinct <= MOST_GROUPS and 2 * column.distinct <= column.count
-    ]  # fmt: skip
+    few = [i for i, column in enumerate(facts) if _may_group(column)]
     named = [i for i in few if not asked.isdisjoint(words(facts[i].name))]
     by_value = [i for i in few if any(not asked.isdisjoint(words(value)) for value, _ in facts[i].top)]
     return list(dict.fromkeys([*named, *by_value]))

@@ -72,9 +72,10 @@ def _fit(value: dict[str, Any] | list[Any], body: Body, room: Room) -> Compacted
     found = survey(value)
     told = phrases(found, body.question)
     painter = _Painter(body.handle, question_words(body.question))
+    most = min(room.max_tokens, body.tokens - 1)
     low, high = 0, len(_LADDER) - 1
     sample = painter.paint(value, _LADDER[-6])[0]
-    characters = room.max_tokens * len(sample) / max(1, room.count(sample)) if sample else room.max_tokens
+    characters = most * len(sample) / max(1, room.count(sample))
     while low < high:
         middle = (low + high) // 2
         if len(painter.paint(value, _LADDER[middle])[0]) <= characters * (1 - _FACT_SHARE / 2):
@@ -85,7 +86,7 @@ def _fit(value: dict[str, Any] | list[Any], body: Body, room: Room) -> Compacted
         text, shown = painter.paint(value, _LADDER[step])
         for part in (1.0, 0.5, 0.0):
             head = _head(found, told, shown, body.handle, characters * _FACT_SHARE * part)
-            if room.count(f"{head}\n{text}") <= room.max_tokens:
+            if room.count(f"{head}\n{text}") <= most:
                 return Compacted(f"{head}\n{text}", shown, found.leaves)
     return None
 

@@ -11,7 +11,6 @@ _RULE = re.compile(r"\s*[|+]?\s*:?-+:?\s*(?:[|+]\s*:?-+:?\s*)*[|+]?\s*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _COUNT = re.compile(r"\(?\[?(?:Showing )?[\d,]+ rows?(?: x [\d,]+ columns?| in set.*| affected)?\]?\)?\s*")
 _CAPTION_LINES = 12
-_SAMPLE = 400
 _DATE = re.compile(r" *(?:\d{4}-\d\d-\d\d(?!\S)|NaT(?!\S)|$)")
 _INK = re.compile(r"[^ ]")
 _ABSENT = frozenset({"", "NaN", "NaT", "None", "<NA>", "<none>"})
@@ -67,7 +66,7 @@ def read_ruled(lines: Sequence[str]) -> Table | None:
 
 def looks_fixed(lines: Sequence[str]) -> bool:
     """Whether the lines begin a table of fixed-width columns under a header."""
-    return _spans(lines[:_SAMPLE]) is not None
+    return _spans(lines) is not None
 
 
 def _spans(lines: Sequence[str]) -> list[tuple[int, int]] | None:
@@ -124,12 +123,8 @@ def read_fixed(lines: Sequence[str]) -> Table | None:
     """The table in fixed-width lines; None where the display itself left rows or columns out, or wrapped."""
     counts = tuple(line.strip() for line in lines if _COUNT.fullmatch(line))
     rows = [line for line in lines if line.strip() and not _COUNT.fullmatch(line)]
-    spans = _spans(rows[:_SAMPLE])
+    spans = _spans(rows)
     if spans is None:
-        return None
-    spans = [*spans[:-1], (spans[-1][0], max(map(len, rows)))]
-    gaps = list(zip([0, *(end for _, end in spans[:-1])], [start for start, _ in spans], strict=True))
-    if any(row[a:b].strip() for row in rows for a, b in gaps):
         return None
     cut = [[row[a:b].strip() for a, b in spans] for row in rows]
     header, data = cut[0], cut[1:]

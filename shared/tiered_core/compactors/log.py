@@ -55,13 +55,14 @@ class LogCompactor:
             return None
         log = _survey(body)
         sample = "\n".join(log.lines[:40])[:8_000]
-        characters = room.max_tokens * len(sample) / max(1, room.count(sample))
+        most = min(room.max_tokens, body.tokens - 1)
+        characters = most * len(sample) / max(1, room.count(sample))
         for _ in range(_ATTEMPTS):
             result = _render(log, body.handle, characters)
             tokens = room.count(result.text)
-            if tokens <= room.max_tokens:
+            if tokens <= most:
                 return result
-            characters *= room.max_tokens / tokens * _MARGIN
+            characters *= most / tokens * _MARGIN
         return None
 
 

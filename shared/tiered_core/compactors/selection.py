@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from tiered_core.compactors.facts import ColumnFacts
 from tiered_core.compactors.lexical import best_matches, question_words, words
@@ -114,9 +113,13 @@ def rank_rows(
     What matches the question comes first (with its neighbours, or after the extremes, when the question asks for
     those), then the ends of the table and its extremes, then rows spread evenly.
     """
-    order = _in_turn(table, facts, columns, interest, matched)
-    size = len(table.rows)
-    return list(islice(dict.fromkeys(row for row in order if 0 <= row < size), limit))
+    kept: dict[int, None] = {}
+    for row in _in_turn(table, facts, columns, interest, matched):
+        if len(kept) >= limit:
+            break
+        if 0 <= row < len(table.rows):
+            kept[row] = None
+    return list(kept)
 
 
 def _in_turn(

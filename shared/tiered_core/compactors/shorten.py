@@ -163,7 +163,7 @@ def _passages(text: str, start: int, end: int, wanted: Sequence[str]) -> list[tu
 
 
 def _pieces(text: str, start: int, stop: int) -> list[tuple[int, int]]:
-    """The part of a text in pieces of about 320 characters, cut at line ends where there are some, else at white space."""
+    """The part of a text in pieces of about 320 characters, cut at line ends if there are some, else at white space."""
     pieces: list[tuple[int, int]] = []
     while start < stop:
         limit = min(stop, start + _PASSAGE_CHARACTERS)

@@ -24,8 +24,8 @@ def bare(handle: str) -> str:
 def stub(body: Body, room: Room) -> str:
     """One line with kind, size and handle, at most 40 tokens and at most the room.
 
-    Such as `[r12: table 500 rows x 10 columns (id, name, …), 12,345 tokens, kept; recall r12]`. What doesn't fit is left
-    out, down to `[r12]`, the handle alone and its beginning; never blank, even for a room of nothing.
+    Such as `[r12: table 500 rows x 10 columns (id, name, …), 12,345 tokens, kept; recall r12]`. What doesn't fit is
+    left out, down to `[r12]`, the handle alone and its beginning; never blank, even for a room of nothing.
     """
     most = min(_MOST_TOKENS, room.max_tokens)
     for text in _forms(body):

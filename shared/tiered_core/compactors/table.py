@@ -28,7 +28,7 @@ class TableCompactor:
     """Shows chosen rows as tab-separated text under exact facts about the whole.
 
     The first lines are ours and begin with `[` and the handle; then follows one line of column names and one line per
-    row, each with its number in the whole (from 1). Null is written as nothing, an empty text as `""`, see `cells.cell`.
+    row, each with its number in the whole (from 1). Null is written as nothing, an empty text as `""`, see `cell`.
     The same body and room give the same text, byte for byte.
     """
 
@@ -72,7 +72,10 @@ class _Rendering:
 
     def fit(self) -> Compacted | None:
         """The best rendering within the room: planned on estimated costs, counted whole, planned again if need be."""
-        most = self.room.max_tokens
+        most = min(self.room.max_tokens, self.body.tokens - 1)
+        complete = self._complete(most)
+        if complete is not None:
+            return complete
         characters = most * self._characters_per_token()
         self.groups = self._groups_within(characters * _GROUP_SHARE)
         best: Compacted | None = None
@@ -89,6 +92,15 @@ class _Rendering:
                 break
             characters *= most / max(1, tokens) * _MARGIN
         return best
+
+    def _complete(self, most: int) -> Compacted | None:
+        """All rows and columns without facts, which hide nothing; None when they don't fit."""
+        rows, columns = self.table.rows, self.table.columns
+        if len(rows) > self.room.rows:
+            return None
+        widest = max(len(value or "") for row in rows for value in row)
+        result = self.render(Outline(tuple(range(len(rows))), tuple(range(len(columns))), (), widest))
+        return result if self.room.count(result.text) <= most else None
 
     def _groups_within(self, characters: float) -> tuple[str, ...]:
         """Lines of group sums that fit into so many characters."""

@@ -1,0 +1,114 @@
+"""Fits the messages of single model calls, and remembers what each conversation was shown, so that its prefix stays."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from tiered_core import Recalled, TieredContext, TranscriptError
+from tiered_core.recognise import common_prefix
+
+_THREADS = 8
+_HANDLES = 100_000
+
+
+class _Thread:
+    """One run of calls that extend each other."""
+
+    def __init__(self, context: TieredContext) -> None:
+        self.context = context
+        self.digests: list[str] = []
+        self.lock = threading.Lock()
+
+
+class Fitter:
+    """Model calls say nothing of the conversation they belong to; one that goes on where an earlier call stood belongs to it.
+
+    At most eight conversations are remembered, those of the latest calls; one that is forgotten is fitted anew.
+
+    Args:
+        open_context: gives a new, empty context in memory.
+    """
+
+    def __init__(self, open_context: Callable[[], TieredContext]) -> None:
+        self._open = open_context
+        self._threads: list[_Thread] = []
+        self._made = 0
+        self._lock = threading.Lock()
+
+    def fit(self, messages: Sequence[ChatMessage], tools: Iterable[Any]) -> list[ChatMessage]:
+        """The messages that fit beside the tools' definitions, as new objects.
+
+        Args:
+            messages: of a call.
+            tools: LlamaIndex tools, or definitions as dicts.
+
+        Raises:
+            ContextBudgetExceededError: what can't be reduced is larger than the budget.
+            TranscriptError: a message can't be read.
+        """
+        if not messages:
+            return []
+        definitions = [_definition(tool) for tool in tools]
+        thread, digests = self._thread(messages)
+        with thread.lock:
+            context = thread.context
+            overhead = context.count_tools(definitions)
+            context.plan_for(overhead)
+            context.replace(list(messages))
+            thread.digests = digests
+            return context.view(None, overhead)
+
+    def recall(self, handle: str, offset: int, limit_tokens: int | None) -> Recalled:
+        """A piece of an original that a call showed smaller.
+
+        Raises:
+            TranscriptError: no conversation that is remembered has the handle.
+        """
+        for thread in reversed(self._threads):
+            try:
+                return thread.context.recall(handle, offset, limit_tokens)
+            except TranscriptError:
+                continue
+        raise TranscriptError(f"no call that is remembered has shown a handle {handle!r}")
+
+    def forget(self) -> None:
+        """Lets go of all conversations."""
+        with self._lock:
+            self._threads.clear()
+
+    def _thread(self, messages: Sequence[ChatMessage]) -> tuple[_Thread, list[str]]:
+        with self._lock:
+            codec = self._threads[0].context.codec if self._threads else self._start().context.codec
+            digests = [codec.read(message).digest() for message in messages]
+            best = max(self._threads, key=lambda t: common_prefix(digests, t.digests))
+            if not _goes_on(digests, best.digests):
+                best = self._start()
+            self._threads.remove(best)
+            self._threads = [*self._threads, best][-_THREADS:]
+            return best, digests
+
+    def _start(self) -> _Thread:
+        """A new conversation; its handles are no other conversation's, and not the memory's own either."""
+        context = self._open()
+        self._made += 1
+        state = {**json.loads(context.export()), "next_handle": self._made * _HANDLES + 1}
+        context.restore(json.dumps(state), [])
+        self._threads.append(_Thread(context))
+        return self._threads[-1]
+
+
+def _goes_on(digests: Sequence[str], known: Sequence[str]) -> bool:
+    """Whether a call goes on where another stood: it repeats all of it, or at least half when its end was rewritten."""
+    shared = common_prefix(digests, known)
+    return shared == len(known) or (shared > 1 and 2 * shared >= len(known))
+
+
+def _definition(tool: Any) -> dict[str, Any]:
+    if isinstance(tool, dict):
+        return tool
+    definition: dict[str, Any] = tool.metadata.to_openai_tool(skip_length_check=True)
+    return definition

@@ -1,0 +1,77 @@
+"""LlamaIndex's `ChatMemoryBuffer` and `Memory`, and how its messages are read for the count and the oracle."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import ChatMemoryBuffer, Memory
+
+from tests.benchmarks.corpora import Conversation, Message
+from tests.benchmarks.methods import Method, Seen, Stateless, attempt, user
+from tests.benchmarks.tokens import SuffixTokenizer, count_text
+
+
+def to_llama(message: Message) -> ChatMessage:
+    """The message as LlamaIndex has it; calls stand in `additional_kwargs`, where `Memory` counts them."""
+    kwargs = {k: message[k] for k in ("tool_calls", "tool_call_id", "name") if message.get(k)}
+    return ChatMessage(role=message["role"], content=message.get("content") or "", additional_kwargs=kwargs)
+
+
+def from_llama(message: ChatMessage) -> Message:
+    """What is sent for it."""
+    kwargs = message.additional_kwargs
+    links = {k: kwargs[k] for k in ("tool_calls", "tool_call_id") if k in kwargs}
+    return {"role": message.role.value, "content": message.content or "", **links}
+
+
+def _buffered(messages: list[ChatMessage], budget: int) -> list[ChatMessage]:
+    tokenizer: Any = SuffixTokenizer()
+    return ChatMemoryBuffer.from_defaults(chat_history=messages, token_limit=budget, tokenizer_fn=tokenizer).get()
+
+
+class QueuedMemory:
+    """`Memory` with its default store; every message is put on its own."""
+
+    name = "`Memory` (LlamaIndex)"
+
+    def views(self, talk: Conversation, budget: int, prefixes: Sequence[int]) -> Iterator[Seen]:
+        yield from asyncio.run(self._views(talk.form("llama", to_llama), budget, prefixes))
+
+    async def _views(self, messages: list[ChatMessage], budget: int, prefixes: Sequence[int]) -> list[Seen]:
+        memory, done, out = _memory(budget), 0, []
+        for length in prefixes:
+            for message in messages[done:length]:
+                await memory.aput(message)
+            done = length
+            made = await memory.aget()
+            out.append(attempt(lambda made=made: made, from_llama))  # type: ignore[misc]
+        return out
+
+    def asked(self, talk: Conversation, budget: int, questions: Sequence[str]) -> Iterator[Seen]:
+        """The conversation is put as one list, the question behind it, into a memory of its own per question."""
+        for question in questions:
+            yield asyncio.run(self._asked([*talk.form("llama", to_llama), to_llama(user(question))], budget))
+
+    async def _asked(self, messages: list[ChatMessage], budget: int) -> Seen:
+        memory = _memory(budget)
+        await memory.aput_messages(messages[:-1])
+        await memory.aput(messages[-1])
+        made = await memory.aget()
+        return attempt(lambda: made, from_llama)
+
+
+def _memory(budget: int) -> Memory:
+    def tokens(text: str) -> range:
+        return range(count_text(text))
+
+    tokenizer: Any = tokens
+    return Memory.from_defaults(session_id=uuid.uuid4().hex, token_limit=budget, tokenizer_fn=tokenizer)
+
+
+def memories() -> list[Method]:
+    """Both memories."""
+    return [Stateless("`ChatMemoryBuffer` (LlamaIndex)", _buffered, "llama", to_llama, from_llama), QueuedMemory()]
