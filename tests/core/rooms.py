@@ -35,8 +35,8 @@ def _vocabulary() -> Count | None:
         cache = Path(place) / "core" / "_static" / "tiktoken_cache"
         if not (cache / hashlib.sha1(_URL.encode()).hexdigest()).exists():
             continue
-        import tiktoken  # noqa: PLC0415 - only where a vocabulary is at hand
-        from tiktoken_ext.openai_public import o200k_base  # noqa: PLC0415
+        import tiktoken
+        from tiktoken_ext.openai_public import o200k_base  # type: ignore[import-untyped]
 
         with patch.dict(os.environ, TIKTOKEN_CACHE_DIR=str(cache)):
             encoding = tiktoken.Encoding(**o200k_base())

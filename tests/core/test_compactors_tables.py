@@ -61,18 +61,22 @@ def test_facts_are_exact(grid: list[list[str]]) -> None:
         cells = [row[position] for row in rows]
         filled = [value for value in cells if value is not None]
         if column.kind != "number":
-            assert column.total is None and column.mean is None
+            assert column.total is None
+            assert column.mean is None
             if column.kind == "text":
                 assert (column.count, column.nulls) == (len(filled), len(cells) - len(filled))
                 assert column.distinct == len(set(filled))
                 assert all(Counter(filled)[value] == n for value, n in column.top)
             continue
         exact = [Fraction(value.strip()) for value in filled if re.search(r"\d", value)]
-        assert column.count == len(exact) and column.nulls == len(cells) - len(exact)
+        assert column.count == len(exact)
+        assert column.nulls == len(cells) - len(exact)
         assert column.distinct == len(set(exact))
-        assert column.total is not None and Fraction(column.total) == sum(exact)
+        assert column.total is not None
+        assert Fraction(column.total) == sum(exact)
         assert column.mean == sum(exact) / len(exact)
-        assert Fraction(column.minimum or "") == min(exact) and Fraction(column.maximum or "") == max(exact)
+        assert Fraction(column.minimum or "") == min(exact)
+        assert Fraction(column.maximum or "") == max(exact)
 
 
 @given(st.fractions())
@@ -86,45 +90,65 @@ def test_figures_are_exact_or_say_so(value: Fraction) -> None:
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("plz", ["01067", "80331", "10115"]), ("card", ["1234567890123456", "1234567890123457", "1"]),
-        ("year", ["1999", "2004", "2011"]), ("n", ["1999", "2004", "2011"]), ("customer_id", ["17", "4", "9"]),
-        ("phone", ["+49123", "+49456", "+49789"]), ("ratio", ["5%", "10%", "12.5%"]), ("when", ["1/2/2024", "3/4/2024"]),
+        ("plz", ["01067", "80331", "10115"]),
+        ("card", ["1234567890123456", "1234567890123457", "1"]),
+        ("year", ["1999", "2004", "2011"]),
+        ("n", ["1999", "2004", "2011"]),
+        ("customer_id", ["17", "4", "9"]),
+        ("phone", ["+49123", "+49456", "+49789"]),
+        ("ratio", ["5%", "10%", "12.5%"]),
+        ("when", ["1/2/2024", "3/4/2024"]),
     ],
-)  # fmt: skip
+)
 def test_codes_are_never_summed(name: str, values: list[str]) -> None:
     """A14: codes with leading zeros, long identifiers, years, ids, phone numbers, shares and dates have no sum."""
     (facts,) = profile([name], [[value] for value in values])
-    assert facts.total is None and facts.mean is None
+    assert facts.total is None
+    assert facts.mean is None
 
 
 @pytest.mark.parametrize(
     ("values", "total"),
     [
-        (["1,234", "56", "7,000,000"], 7001290), (["$5.50", "$1,000.25"], Fraction("1005.75")), ([".5", "1e3", " 2 "], Fraction("1002.5")),
-        (["0.1"] * 10, 1), (["1e300", "1e-300"], Fraction("1e300") + Fraction("1e-300")), (["3", "NaN", "null", "-"], 3),
+        (["1,234", "56", "7,000,000"], 7001290),
+        (["$5.50", "$1,000.25"], Fraction("1005.75")),
+        ([".5", "1e3", " 2 "], Fraction("1002.5")),
+        (["0.1"] * 10, 1),
+        (["1e300", "1e-300"], Fraction("1e300") + Fraction("1e-300")),
+        (["3", "NaN", "null", "-"], 3),
     ],
-)  # fmt: skip
+)
 def test_sums_of_unusual_numbers(values: list[str], total: Fraction | int) -> None:
     """A13: thousands separators, currencies, exponents and words for null don't spoil an exact sum."""
     (facts,) = profile(["amount"], [[value] for value in values])
-    assert facts.total is not None and Fraction(facts.total) == total
+    assert facts.total is not None
+    assert Fraction(facts.total) == total
 
 
 def test_dates_are_compared_as_dates() -> None:
     """A13: the first and last date are found by the calendar, not by the alphabet."""
-    found = profile(["a", "b"], [["9/30/2017", "5-May-2017"], ["10/1/2016", "17-Apr-2017"], ["2/15/2017", "1-Dec-2016"]])
+    found = profile(
+        ["a", "b"], [["9/30/2017", "5-May-2017"], ["10/1/2016", "17-Apr-2017"], ["2/15/2017", "1-Dec-2016"]]
+    )
     assert [(f.kind, f.minimum, f.maximum) for f in found] == [
-        ("date", "10/1/2016", "9/30/2017"), ("date", "1-Dec-2016", "5-May-2017"),
-    ]  # fmt: skip
+        ("date", "10/1/2016", "9/30/2017"),
+        ("date", "1-Dec-2016", "5-May-2017"),
+    ]
 
 
 def sales(n: int = 500) -> list[list[str]]:
     generator = random.Random(4)
     rows = [
-        [f"{i}", generator.choice("north south east west".split()), f"{generator.uniform(1, 999):.2f}", f"C{i % 80:03d}",
-         generator.choice(["ok", "failed", ""]), "line\nbreak\tand tab" if i % 50 == 0 else f"note {i}"]
+        [
+            f"{i}",
+            generator.choice("north south east west".split()),
+            f"{generator.uniform(1, 999):.2f}",
+            f"C{i % 80:03d}",
+            generator.choice(["ok", "failed", ""]),
+            "line\nbreak\tand tab" if i % 50 == 0 else f"note {i}",
+        ]
         for i in range(n)
-    ]  # fmt: skip
+    ]
     return [["order_id", "region", "revenue", "customer", "status", "note"], *rows]
 
 
@@ -149,11 +173,11 @@ def shown_rows(text: str) -> dict[int, dict[str, str | None]]:
 @pytest.mark.parametrize("question", [None, "total revenue by region", "what did customer C042 order?"])
 @pytest.mark.parametrize("most", [60, 90, 150, 300, 800, 3000])
 def test_rows_are_shown_as_they_are(most: int, question: str | None, counter: str) -> None:
-    """A15, A16: shown rows are rows of the whole, cell for cell; their number, the total and hidden columns are right."""
+    """A15, A16: shown rows are rows of the whole, cell for cell; their number, total and hidden columns are right."""
     count = COUNTERS[counter]
     result = TableCompactor().compact(body(as_csv(SALES), count, question), room(most, count))
     if result is None:
-        assert most < 400 and counter in ("characters", "bumpy") or most <= 90
+        assert (most < 400 and counter in ("characters", "bumpy")) or most <= 90
         return
     rows = shown_rows(result.text)
     assert (result.shown, result.total) == (len(rows), 500)
@@ -187,8 +211,8 @@ def test_matching_rows_come_first() -> None:
     """A15: rows that share rare words with the question are shown even in a small room."""
     result = TableCompactor().compact(body(as_csv(SALES), question="what did customer C042 order?"), room(150))
     assert result is not None
-    shown = shown_rows(result.text)
-    assert shown and all(row["customer"] == "C042" for row in shown.values())
+    matching = {number for number, row in enumerate(SALES) if row[3] == "C042"}
+    assert matching <= set(shown_rows(result.text))
 
 
 def test_rows_limit() -> None:
@@ -196,7 +220,8 @@ def test_rows_limit() -> None:
     revenue = [Fraction(row[2]) for row in SALES[1:]]
     for limit in (0, 5, 10, 20):
         result = TableCompactor().compact(body(as_csv(SALES)), room(4_000, rows=limit))
-        assert result is not None and result.shown == limit
+        assert result is not None
+        assert result.shown == limit
         if limit >= 5:
             assert {revenue.index(max(revenue)) + 1, revenue.index(min(revenue)) + 1} <= set(shown_rows(result.text))
 
@@ -233,7 +258,9 @@ def test_values_of_a_question() -> None:
     result = TableCompactor().compact(body(as_csv(SALES), question=question), room(500))
     assert result is not None
     rows = [Fraction(row[2]) for row in SALES[1:] if row[1] == "north" and row[4] == "failed"]
-    assert f"rows where region is north and status is failed: {len(rows)}; revenue sum {float(sum(rows))}" in result.text
+    assert (
+        f"rows where region is north and status is failed: {len(rows)}; revenue sum {float(sum(rows))}" in result.text
+    )
 
 
 def test_hidden_columns_are_named() -> None:
@@ -241,7 +268,8 @@ def test_hidden_columns_are_named() -> None:
     header = [f"measure {i}" for i in range(60)]
     text = as_csv([header, *[[f"{i * j}.5" for j in range(60)] for i in range(50)]])
     result = TableCompactor().compact(body(text, question="show measure 41 please"), room(250))
-    assert result is not None and result.columns_hidden > 40
+    assert result is not None
+    assert result.columns_hidden > 40
     assert f"hidden {result.columns_hidden} of 60 columns: " in result.text
     assert all("measure 41" in row for row in shown_rows(result.text).values())
 
@@ -251,7 +279,8 @@ def test_small_table_is_shown_whole() -> None:
     rows = [{"name": f"n{i}", "value": i * 1.5, "note": None if i % 2 else ""} for i in range(12)]
     given_body = body(json.dumps(rows))
     result = TableCompactor().compact(given_body, room(300))
-    assert result is not None and (result.shown, result.total, result.columns_hidden) == (12, 12, 0)
+    assert result is not None
+    assert (result.shown, result.total, result.columns_hidden) == (12, 12, 0)
     assert [row["note"] for row in shown_rows(result.text).values()] == [None if i % 2 else "" for i in range(12)]
     assert thirds(result.text) < given_body.tokens / 2
 
@@ -279,16 +308,19 @@ def test_counter_sees_little() -> None:
     text = as_csv(sales(20_000))
     given_body = body(text)
     result = TableCompactor().compact(given_body, room(800, watched))
-    assert result is not None and len(text) > 600_000
+    assert result is not None
+    assert len(text) > 600_000
     assert seen < 8 * 3 * 800
 
 
 def test_five_megabytes_in_seconds() -> None:
     """A2: a table of five megabytes is classified, profiled and rendered in a few seconds, all rows in the facts."""
-    import time  # noqa: PLC0415
+    import time
 
     line = "{i},north,{i}.25,2024-01-{d:02d},C{c}\n"
-    text = "id,region,amount,day,customer\n" + "".join(line.format(i=i, d=i % 28 + 1, c=i % 997) for i in range(150_000))
+    text = "id,region,amount,day,customer\n" + "".join(
+        line.format(i=i, d=i % 28 + 1, c=i % 997) for i in range(150_000)
+    )
     start = time.perf_counter()
     result = compact(body(text, question="amount by region"), room(800))
     assert time.perf_counter() - start < 15

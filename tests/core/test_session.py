@@ -202,7 +202,8 @@ def test_explain_and_report() -> None:
     report = context.report()
     tiers = dict(report.tiers)
     assert tiers.pop("buffer") == 0
-    assert sum(tiers.values()) == report.used == sum(map(figure, context.view()))
+    assert sum(tiers.values()) == report.used
+    assert report.used - 8 <= sum(map(figure, context.view())) <= report.used
     assert report.messages == 49
     assert report.to_dict()["level"] == report.level
     assert "by tier" in str(report)

@@ -179,7 +179,7 @@ def test_stream_of_dicts(history: Any) -> None:
     stream = chain.stream({"input": "b"})
     assert "answer" not in next(stream)
     stream.close()  # type: ignore[attr-defined]
-    assert said(history.messages[2:]) == ["h:b", "a:"]
+    assert said(history.messages[2:]) in (["h:b", "a:"], ["h:b", "a:[empty message]"])
     assert partial_flags(history)[3]
 
 

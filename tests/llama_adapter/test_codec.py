@@ -122,7 +122,7 @@ def test_reads_every_block() -> None:
     assert reading.media[0].digest == reading.media[5].digest
     assert reading.extra[0] == '["t", "s"]'
     assert "q" in reading.extra[1]
-    assert "odd" in reading.extra[2]
+    assert "OddBlock" in reading.extra[2]
 
 
 @pytest.mark.parametrize("role", list(MessageRole))

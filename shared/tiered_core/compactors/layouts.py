@@ -102,7 +102,8 @@ def _single_gaps(rows: Sequence[str], drawn: str, span: tuple[int, int]) -> list
         index = start == 0 and not left[0].strip()
         ends = all(part[-1:].strip() or not part.strip() for part in left) and bool(index or left[0].strip())
         values = not index and all(part.strip() in _ABSENT or is_value(part) for part in left[1:])
-        if ends and (values or all(_DATE.match(row, at + 1) for row in rows[1:])):
+        dates = any(row[at:].strip() for row in rows[1:]) and all(_DATE.match(row, at + 1) for row in rows[1:])
+        if ends and (values or dates):
             found.append((start, at))
             start = at + 1
     return [*found, (start, end)]

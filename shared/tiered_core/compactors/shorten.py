@@ -15,13 +15,14 @@ from tiered_core.compactors.protocol import Body, Compacted, Room
 _HEAD_SHARE = {True: 0.7, False: 0.6}
 _PASSAGES_FROM = 200
 _PASSAGE_SHARE = 0.4
-_PASSAGE_CHARACTERS = 320
+_LEAST_PASSAGE, _PASSAGE_CHARACTERS = 60, 320
 _MOST_PASSAGES = 4
 _SNAP = 24
 _MARKER_ROOM = 16
 _MARKER_SHARE = 0.5
 _ATTEMPTS = 8
 _MOST_SCANNED = 4_000_000
+_SENTENCE = re.compile(r"[.!?]\s|[。！？]")
 _SPACE = re.compile(r"\s")
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
@@ -68,10 +69,12 @@ class _Cut:
         if not wanted or self.room.max_tokens < _PASSAGES_FROM or len(self.text) > _MOST_SCANNED:
             return None
         share = _HEAD_SHARE[self.body.machine]
-        ends = self.room.max_tokens * (1 - _PASSAGE_SHARE)
-        head = self._head(int(ends * share))
-        tail = self._tail(head, int(ends * (1 - share)))
-        return self.head_and_tail(_passages(self.text, head, tail, wanted))
+        most = self.room.max_tokens
+        head = self._head(int(most * (1 - _PASSAGE_SHARE) * share))
+        tail = self._tail(head, int(most * (1 - _PASSAGE_SHARE) * (1 - share)))
+        size = int(_PASSAGE_SHARE / 3 * head / ((1 - _PASSAGE_SHARE) * share))  # a third of what passages may take
+        pieces = _pieces(self.text, head, tail, max(_LEAST_PASSAGE, min(size, _PASSAGE_CHARACTERS)))
+        return self.head_and_tail(_passages(self.text, pieces, wanted))
 
     def head_and_tail(self, passages: Sequence[tuple[int, int]]) -> Compacted | None:
         """The longest head and tail that fit around the passages; None when not even their markers do."""
@@ -155,26 +158,31 @@ class _Cut:
         return Compacted(told, len(told) if told != "…" else 0, len(self.text))
 
 
-def _passages(text: str, start: int, end: int, wanted: Sequence[str]) -> list[tuple[int, int]]:
-    """(start, end) of the pieces between two positions that share most words with the question, best first."""
-    pieces = _pieces(text, start, end)
+def _passages(text: str, pieces: Sequence[tuple[int, int]], wanted: Sequence[str]) -> list[tuple[int, int]]:
+    """(start, end) of the pieces that share most words with the question, best first."""
     found = best_matches([text[start:end] for start, end in pieces], wanted, _MOST_PASSAGES)
     return [pieces[i] for score, i in found if score * 2 >= found[0][0]]
 
 
-def _pieces(text: str, start: int, stop: int) -> list[tuple[int, int]]:
-    """The part of a text in pieces of about 320 characters, cut at line ends if there are some, else at white space."""
+def _pieces(text: str, start: int, stop: int, size: int) -> list[tuple[int, int]]:
+    """The part of a text in pieces of at most `size` characters, cut after lines, else sentences, else words."""
     pieces: list[tuple[int, int]] = []
     while start < stop:
-        limit = min(stop, start + _PASSAGE_CHARACTERS)
-        end = limit
-        if limit < stop:
-            line = text.rfind("\n", start + _PASSAGE_CHARACTERS // 4, limit)
-            end = line + 1 if line >= 0 else _snapped(text, _whole(text, limit), -1)
+        limit = min(stop, start + size)
+        end = limit if limit == stop else _break(text, start + size // 4, limit)
         end = end if end > start else limit
         pieces.append((start, end))
         start = end
     return pieces
+
+
+def _break(text: str, low: int, high: int) -> int:
+    """The best place to cut between two positions."""
+    line = text.rfind("\n", low, high)
+    if line >= 0:
+        return line + 1
+    ends = [found.end() for found in _SENTENCE.finditer(text, low, high)]
+    return ends[-1] if ends else _snapped(text, _whole(text, high), -1)
 
 
 def _snapped(text: str, at: int, step: int) -> int:
