@@ -15,9 +15,6 @@ from langchain_tiered.options import ContextOptions, open_context
 from tiered_core import ConversationStore, MemoryStore, TieredContext, open_store
 from tiered_core.drive import Gate
 
-_PATIENCE = 10.0
-"""Seconds that a call waits for another one on the same thread; then it goes ahead."""
-
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -51,7 +48,7 @@ class Thread:
     """
 
     context: TieredContext
-    gate: Gate = field(default_factory=lambda: Gate(_PATIENCE))
+    gate: Gate = field(default_factory=Gate)
     exported: str = ""
     margin: int = 0
 

@@ -1,4 +1,4 @@
-"""What a memory was opened with: from LlamaIndex's arguments to those of a `TieredContext`, and to plain JSON and back."""
+"""What a memory was opened with: from LlamaIndex's arguments to those of a `TieredContext`; as plain JSON and back."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 from llama_index.core.llms.llm import LLM
 from llama_index.core.memory.chat_memory_buffer import DEFAULT_TOKEN_LIMIT_RATIO
-from tiered_core import CompactionStrategy, PressureThresholds, Tier, TieredContext, TierPolicy, TokenBudget
 
 from llama_tiered.codec import LlamaIndexCodec
 from llama_tiered.errors import LlamaArgumentError
+from tiered_core import CompactionStrategy, PressureThresholds, Tier, TieredContext, TierPolicy, TokenBudget
 
 _OWN = {"self", "budget", "session_id", "codec"}
 OPTIONS = frozenset(inspect.signature(TieredContext.__init__).parameters) - _OWN
@@ -40,7 +40,7 @@ class Arguments:
 
     def to_json(self) -> dict[str, Any]:
         """What of it is plain: budget, strategy, and every option that is text, a number or a switch."""
-        plain = {k: v for k, v in self.options.items() if v is None or isinstance(v, str | int | float)}
+        plain: dict[str, Any] = {k: v for k, v in self.options.items() if v is None or isinstance(v, str | int | float)}
         strategy = self.options.get("strategy")
         if isinstance(strategy, CompactionStrategy):
             plain["strategy"] = asdict(strategy)
@@ -85,13 +85,14 @@ def chosen_budget(budget: int | TokenBudget | None, token_limit: int | None, llm
     Raises:
         LlamaArgumentError: `budget` and `token_limit` differ, or the limit is less than 1.
     """
-    if token_limit is not None and (isinstance(token_limit, bool) or not isinstance(token_limit, int) or token_limit < 1):
-        raise LlamaArgumentError(f"token_limit must be a whole number of tokens, at least 1, got {token_limit!r}")
+    given: Any = token_limit
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
+        raise LlamaArgumentError(f"token_limit must be a whole number of tokens, at least 1, got {given!r}")
     if budget is not None and token_limit is not None:
         available = TokenBudget.of(budget).available
         if available != token_limit:
             raise LlamaArgumentError(
-                f"budget allows views of {available:,} tokens, token_limit {token_limit:,}: give one of them, or equal ones"
+                f"budget allows views of {available:,} tokens, token_limit {token_limit:,}: give one, or equal ones"
             )
     if budget is not None:
         return budget

@@ -1,7 +1,7 @@
 """`bounded_llm`: a model whose every call is fitted just before it is made.
 
-A memory can't bound an agent, because agents keep their tool loop outside of it and add it behind the memory's view. The model sees all of it, so
-that is where it is fitted.
+A memory can't bound an agent, because agents keep their tool loop outside of it and add it behind the memory's view.
+The model sees all of it, so that is where it is fitted.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import LLM, ToolSelection
 from llama_index.core.tools.types import BaseTool
 from pydantic import Field, PrivateAttr
-from tiered_core import Recalled
-from tiered_core.recall import DEFAULT_LIMIT
 
 from llama_tiered.buffer import TieredChatMemoryBuffer
 from llama_tiered.fitter import Fitter
+from tiered_core import Recalled
+from tiered_core.recall import DEFAULT_LIMIT
 
 _COPIED = (
     "callback_manager", "system_prompt", "messages_to_prompt", "completion_to_prompt", "output_parser",
@@ -42,17 +42,22 @@ class BoundedLLM(LLM):
 
     Attributes:
         wrapped: the model that answers. Attributes this class doesn't know are looked up there.
+        memory: whose budget holds.
     """
 
     wrapped: LLM = Field(exclude=True)
+    memory: TieredChatMemoryBuffer = Field(exclude=True)
     _fitter: Fitter = PrivateAttr()
 
     @classmethod
     def around(cls, llm: LLM, memory: TieredChatMemoryBuffer) -> BoundedLLM:
         """The model, bounded by the memory's budget."""
-        out = cls(wrapped=llm, **{name: getattr(llm, name) for name in _COPIED})
-        out._fitter = Fitter(memory.private_context)
-        return out
+        return cls(wrapped=llm, memory=memory, **{name: getattr(llm, name) for name in _COPIED})
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Runs after each construction, unpickling included."""
+        super().model_post_init(context)
+        self._fitter = Fitter(self.memory)
 
     @classmethod
     def class_name(cls) -> str:
@@ -73,7 +78,9 @@ class BoundedLLM(LLM):
             return getattr(self.wrapped, name)
 
     def recall(self, handle: str, offset: int = 0, limit_tokens: int | None = DEFAULT_LIMIT) -> Recalled:
-        """A piece of an original that a call showed smaller; the handles of calls are above 100,000, others are the memory's own.
+        """A piece of an original that a call showed smaller.
+
+        The handles of calls are above 100,000; those below are the memory's, see `TieredContext.recall`.
 
         Raises:
             TranscriptError: no call that is remembered has shown the handle.
@@ -123,11 +130,11 @@ class BoundedLLM(LLM):
 
 
 class BoundedFunctionCallingLLM(BoundedLLM, FunctionCallingLLM):
-    """See `BoundedLLM`; for models that call tools. Tool definitions count as well."""
+    """See `BoundedLLM`; for models that call tools, whose definitions count as well. All arguments are handed on."""
 
     wrapped: FunctionCallingLLM = Field(exclude=True)
 
-    def chat_with_tools(
+    def chat_with_tools(  # type: ignore[override]
         self, tools: Sequence[BaseTool], user_msg: str | ChatMessage | None = None,
         chat_history: list[ChatMessage] | None = None, **kwargs: Any,
     ) -> ChatResponse:  # fmt: skip
@@ -135,7 +142,7 @@ class BoundedFunctionCallingLLM(BoundedLLM, FunctionCallingLLM):
         fitted = self._fitter.fit(_together(chat_history, user_msg), tools)
         return self.wrapped.chat_with_tools(tools, chat_history=fitted, **kwargs)
 
-    async def achat_with_tools(
+    async def achat_with_tools(  # type: ignore[override]
         self, tools: Sequence[BaseTool], user_msg: str | ChatMessage | None = None,
         chat_history: list[ChatMessage] | None = None, **kwargs: Any,
     ) -> ChatResponse:  # fmt: skip
@@ -143,7 +150,7 @@ class BoundedFunctionCallingLLM(BoundedLLM, FunctionCallingLLM):
         fitted = await asyncio.to_thread(self._fitter.fit, _together(chat_history, user_msg), tools)
         return await self.wrapped.achat_with_tools(tools, chat_history=fitted, **kwargs)
 
-    def stream_chat_with_tools(
+    def stream_chat_with_tools(  # type: ignore[override]
         self, tools: Sequence[BaseTool], user_msg: str | ChatMessage | None = None,
         chat_history: list[ChatMessage] | None = None, **kwargs: Any,
     ) -> ChatResponseGen:  # fmt: skip
@@ -151,7 +158,7 @@ class BoundedFunctionCallingLLM(BoundedLLM, FunctionCallingLLM):
         fitted = self._fitter.fit(_together(chat_history, user_msg), tools)
         return self.wrapped.stream_chat_with_tools(tools, chat_history=fitted, **kwargs)
 
-    async def astream_chat_with_tools(
+    async def astream_chat_with_tools(  # type: ignore[override]
         self, tools: Sequence[BaseTool], user_msg: str | ChatMessage | None = None,
         chat_history: list[ChatMessage] | None = None, **kwargs: Any,
     ) -> ChatResponseAsyncGen:  # fmt: skip
@@ -163,9 +170,12 @@ class BoundedFunctionCallingLLM(BoundedLLM, FunctionCallingLLM):
         self, response: ChatResponse, error_on_no_tool_call: bool = True, **kwargs: Any
     ) -> list[ToolSelection]:
         """See `FunctionCallingLLM.get_tool_calls_from_response`."""
-        return self.wrapped.get_tool_calls_from_response(response, error_on_no_tool_call=error_on_no_tool_call, **kwargs)
+        kwargs["error_on_no_tool_call"] = error_on_no_tool_call
+        return self.wrapped.get_tool_calls_from_response(response, **kwargs)
 
-    def _prepare_chat_with_tools(self, tools: Sequence[BaseTool], **kwargs: Any) -> dict[str, Any]:
+    def _prepare_chat_with_tools(  # type: ignore[override]
+        self, tools: Sequence[BaseTool], **kwargs: Any
+    ) -> dict[str, Any]:
         """The wrapped model's; the methods above don't use it, LlamaIndex demands it."""
         return self.wrapped._prepare_chat_with_tools(tools, **kwargs)
 
@@ -190,12 +200,12 @@ def bounded_llm(llm: LLM, memory: TieredChatMemoryBuffer) -> LLM: ...
 def bounded_llm(llm: LLM, memory: TieredChatMemoryBuffer) -> LLM:
     """A model that answers as the given one, and whose every call has at most the tokens of the memory's budget.
 
-    Whatever an agent keeps outside of the memory (tool loops, reasoning), each call is fitted just before it is made: chat, streaming,
-    with tools, completions, and all that LlamaIndex builds on them. The budget, counter and strategy are the memory's at this moment.
+    Whatever an agent keeps outside of the memory (tool loops, reasoning), each call is fitted just before it is made:
+    chat, streaming, with tools, completions, and all that LlamaIndex builds on them.
 
     Args:
         llm: not altered.
-        memory: whose budget holds; its messages aren't touched.
+        memory: whose budget, counter and strategy hold; its messages aren't touched.
 
     Returns:
         A `FunctionCallingLLM` when the given model is one, with the same metadata.

@@ -1,8 +1,8 @@
 """Tool calls of a message, wherever a host or an integration has put them.
 
-LlamaIndex holds calls in `ToolCallBlock`s; older integrations in `additional_kwargs["tool_calls"]` (plain dicts of OpenAI, Anthropic or Gemini
-shape, objects of a provider's client, or LlamaIndex's own `ToolSelection`) and in `additional_kwargs["function_call"]`. Some fill both;
-an entry that mirrors a block is the same call.
+LlamaIndex holds calls in `ToolCallBlock`s; older integrations in `additional_kwargs["tool_calls"]` (dicts of OpenAI's,
+Anthropic's or Gemini's shape, objects of a provider's client, LlamaIndex's own `ToolSelection`) and in
+`additional_kwargs["function_call"]`. Some fill both; an entry that mirrors a block is the same call.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
+
 from tiered_core.types import Call
 
 _NAMES = ("name", "tool_name")
@@ -50,7 +51,7 @@ def set_arguments(message: ChatMessage, arguments: Sequence[str]) -> None:
 
 
 def plain_call(item: Any) -> Any:
-    """An entry of `tool_calls` as it can be stored: a dict or a pydantic object as it is, another object as OpenAI's dict."""
+    """An entry of `tool_calls` that can be stored: dicts and pydantic objects as they are, others as OpenAI's dict."""
     if isinstance(item, Mapping) or hasattr(item, "model_dump"):
         return item
     call = _call(item)

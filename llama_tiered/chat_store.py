@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
+import fsspec  # type: ignore[import-untyped]
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 from pydantic import PrivateAttr, model_serializer
-from tiered_core import TieredContext
 
 from llama_tiered.errors import LlamaArgumentError
+from tiered_core import TieredContext
 
 
 class ContextChatStore(BaseChatStore):
@@ -38,12 +40,28 @@ class ContextChatStore(BaseChatStore):
     @model_serializer(mode="plain")
     def custom_model_dump(self) -> dict[str, Any]:  # type: ignore[override]
         """What `SimpleChatStore` would give."""
-        messages = [message.model_dump(mode="json") for message in self._context.transcript()]
-        return {"store": {self.key: messages}, "class_name": self.class_name()}
+        held = {key: [m.model_dump(mode="json") for m in messages] for key, messages in self.store.items()}
+        return {"store": held, "class_name": self.class_name()}
+
+    @property
+    def store(self) -> dict[str, list[ChatMessage]]:
+        """Copies of all messages by key, as `SimpleChatStore` holds them."""
+        return {self.key: self._context.transcript()}
+
+    def persist(self, persist_path: str = "chat_store.json", fs: Any = None) -> None:
+        """Writes the messages into a file (of an fsspec file system) that `SimpleChatStore.from_persist_path` reads."""
+        files = fs or fsspec.filesystem("file")
+        folder = str(PurePath(persist_path).parent)
+        if not files.exists(folder):
+            files.makedirs(folder)
+        with files.open(persist_path, "w", encoding="utf-8") as file:
+            file.write(self.model_dump_json())
 
     def _own(self, key: str) -> None:
         if key != self.key:
-            raise LlamaArgumentError(f"this chat store holds {self.key!r} only, not {key!r}: give the memory a chat_store=")
+            raise LlamaArgumentError(
+                f"the memory's own chat store holds {self.key!r} only, not {key!r}: give it chat_store="
+            )
 
     def set_messages(self, key: str, messages: list[ChatMessage]) -> None:
         """Makes these messages the transcript."""

@@ -19,8 +19,8 @@ _FIXED = (str, int, float, complex, bytes, type(None), Enum, PurePath, AnyUrl, t
 def clone(value: Any) -> Any:
     """An equal value that shares nothing mutable with the given one.
 
-    A stream inside a content block becomes the base64 bytes of its content, as LlamaIndex holds pictures given as bytes. An object that
-    can't be copied (a client, a lock) is shared: nobody edits it through a message.
+    A stream inside a content block becomes the base64 bytes of its content, as LlamaIndex holds pictures given as
+    bytes. An object that can't be copied (a client, a lock) is shared: nobody edits it through a message.
     """
     if isinstance(value, _FIXED):
         return value
@@ -61,7 +61,7 @@ def encoded(stream: IOBase) -> bytes | None:
     try:
         position = stream.tell()
         stream.seek(0)
-        content = stream.read()  # type: ignore[attr-defined]
+        content = stream.read()
         stream.seek(position)
     except (OSError, ValueError):
         return None

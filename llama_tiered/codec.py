@@ -16,8 +16,6 @@ from llama_index.core.base.llms.types import (
     ThinkingBlock,
     ToolCallBlock,
 )
-from tiered_core.errors import TranscriptError
-from tiered_core.types import Call, Change, Media, Reading, Role
 
 from llama_tiered.calls import answered_id, places, set_arguments
 from llama_tiered.cloning import clone_block
@@ -26,13 +24,16 @@ from llama_tiered.literal import LiteralMessage
 from llama_tiered.media import media_of
 from llama_tiered.message_text import MEDIA, nested_media, texts_of, with_texts, without_media
 from llama_tiered.stored import dump_block, dump_message, load_message
+from tiered_core.errors import TranscriptError
+from tiered_core.types import Call, Change, Media, Reading, Role
 
 _ROLES: dict[str, Role] = {
     "system": "system", "developer": "system", "user": "user", "assistant": "assistant", "chatbot": "assistant",
     "model": "assistant", "tool": "tool", "function": "tool",
 }  # fmt: skip
-# Keys under which integrations keep what a provider signed or encrypted, in `ThinkingBlock.additional_information` (Anthropic, Gemini,
-# OpenAI's Responses API) or in a message's `additional_kwargs` (Gemini, older Anthropic).
+_KNOWN: tuple[type, ...] = (TextBlock, ThinkingBlock, ToolCallBlock, CachePoint, *MEDIA)
+# Keys under which integrations keep what a provider signed or encrypted, in `ThinkingBlock.additional_information`
+# (Anthropic, Gemini, OpenAI's Responses API) or in a message's `additional_kwargs` (Gemini, older Anthropic).
 _SEALS = ("signature", "thought_signature", "thought_signatures", "encrypted_content", "redacted", "data")
 
 
@@ -137,14 +138,14 @@ def _media(message: ChatMessage) -> Iterator[Media]:
 
 
 def _extra(message: ChatMessage) -> Iterator[str]:
-    """What else reaches the model: titles and sources of citable blocks, citations, blocks this package doesn't know."""
+    """What else reaches the model: titles and sources of citable blocks, citations, blocks not known here."""
     for block in message.blocks:
         if isinstance(block, CitableBlock):
             yield json.dumps([block.title, block.source])
         elif isinstance(block, CitationBlock):
             cited = block.cited_content.text if isinstance(block.cited_content, TextBlock) else ""
             yield json.dumps([block.title, block.source, cited], ensure_ascii=False)
-        elif not isinstance(block, (TextBlock, ThinkingBlock, ToolCallBlock, CachePoint, *MEDIA)):
+        elif not isinstance(block, _KNOWN):
             yield dump_block(block)
 
 
@@ -178,7 +179,9 @@ def _behind(out: Sequence[tuple[int | None, Any]]) -> int:
     """Where a text goes that shall stand last: behind the last text, else before the calls, else at the end."""
     texts = [place for place, (_, block) in enumerate(out) if texts_of(block)]
     if texts:
-        return texts[-1] + 1
+        rest = range(texts[-1] + 1, len(out))
+        # A cache point belongs to the text before it: what we append changes with batches, that text doesn't.
+        return next((place for place in rest if not isinstance(out[place][1], CachePoint)), len(out))
     return next((place for place, (_, block) in enumerate(out) if isinstance(block, ToolCallBlock)), len(out))
 
 

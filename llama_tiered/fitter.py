@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
+
+from llama_tiered.buffer import TieredChatMemoryBuffer
 from tiered_core import Recalled, TieredContext, TranscriptError
 from tiered_core.recognise import common_prefix
 
@@ -25,16 +27,17 @@ class _Thread:
 
 
 class Fitter:
-    """Model calls say nothing of the conversation they belong to; one that goes on where an earlier call stood belongs to it.
+    """Fits calls; one that goes on where an earlier call stood is taken to belong to the same conversation.
 
     At most eight conversations are remembered, those of the latest calls; one that is forgotten is fitted anew.
 
     Args:
-        open_context: gives a new, empty context in memory.
+        memory: whose budget, counter and strategy hold.
     """
 
-    def __init__(self, open_context: Callable[[], TieredContext]) -> None:
-        self._open = open_context
+    def __init__(self, memory: TieredChatMemoryBuffer) -> None:
+        self._memory = memory
+        self._limit = memory.token_limit
         self._threads: list[_Thread] = []
         self._made = 0
         self._lock = threading.Lock()
@@ -53,13 +56,12 @@ class Fitter:
         if not messages:
             return []
         definitions = [_definition(tool) for tool in tools]
-        thread, digests = self._thread(messages)
+        thread = self._thread(messages)
         with thread.lock:
             context = thread.context
             overhead = context.count_tools(definitions)
             context.plan_for(overhead)
             context.replace(list(messages))
-            thread.digests = digests
             return context.view(None, overhead)
 
     def recall(self, handle: str, offset: int, limit_tokens: int | None) -> Recalled:
@@ -75,30 +77,33 @@ class Fitter:
                 continue
         raise TranscriptError(f"no call that is remembered has shown a handle {handle!r}")
 
-    def forget(self) -> None:
-        """Lets go of all conversations."""
-        with self._lock:
-            self._threads.clear()
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Fitter:
+        """The same: a copy of a model goes on with what the model remembers."""
+        return self
 
-    def _thread(self, messages: Sequence[ChatMessage]) -> tuple[_Thread, list[str]]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fitter, (self._memory,)
+
+    def _thread(self, messages: Sequence[ChatMessage]) -> _Thread:
+        """The conversation that a call belongs to; from now on the call is its latest."""
+        codec = self._memory.context.codec
+        digests = [codec.read(message).digest() for message in messages]
         with self._lock:
-            codec = self._threads[0].context.codec if self._threads else self._start().context.codec
-            digests = [codec.read(message).digest() for message in messages]
-            best = max(self._threads, key=lambda t: common_prefix(digests, t.digests))
-            if not _goes_on(digests, best.digests):
-                best = self._start()
-            self._threads.remove(best)
-            self._threads = [*self._threads, best][-_THREADS:]
-            return best, digests
+            if self._limit != self._memory.token_limit:
+                self._threads, self._limit = [], self._memory.token_limit
+            found = [t for t in self._threads if _goes_on(digests, t.digests)]
+            best = max(found, key=lambda t: common_prefix(digests, t.digests)) if found else self._start()
+            best.digests = digests
+            self._threads = [*(t for t in self._threads if t is not best), best][-_THREADS:]
+            return best
 
     def _start(self) -> _Thread:
         """A new conversation; its handles are no other conversation's, and not the memory's own either."""
-        context = self._open()
+        context = self._memory.private_context()
         self._made += 1
         state = {**json.loads(context.export()), "next_handle": self._made * _HANDLES + 1}
         context.restore(json.dumps(state), [])
-        self._threads.append(_Thread(context))
-        return self._threads[-1]
+        return _Thread(context)
 
 
 def _goes_on(digests: Sequence[str], known: Sequence[str]) -> bool:

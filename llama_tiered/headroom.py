@@ -1,25 +1,30 @@
 """Room for what a chat engine puts around a view without saying so.
 
-An engine that works with retrieved text asks its memory with `input=` before it puts the question, and says nothing of its system prompt, of the
-retrieved text, or of the question itself. An agent asks with `input=` too, but its question is in the memory by then.
+An engine that works with retrieved text asks its memory with `input=` before it puts the question, and says nothing of
+its system prompt, of the retrieved text, or of the question itself. An agent asks with `input=` too, but its question
+is in the memory by then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
-from tiered_core import TieredContext
+
+from tiered_core import ContextBudgetExceededError, TieredContext
 
 RETRIEVED = 2_200
-"""Tokens of two chunks of 1,024 tokens, which retrievers give by default, and of the longest default template around them (llama-index-core
-0.14.25; see `test_engine_overhead_is_what_engines_add`)."""
+"""Tokens of two chunks of 1,024 tokens, which retrievers give by default, and of the longest default template around
+them (llama-index-core 0.14.25; `test_engine_overhead_is_what_engines_add` measures it)."""
 _COMPARED = 24
 
 
-def headrooms(context: TieredContext, view: Sequence[ChatMessage], asked: Any, setting: int | None) -> tuple[int, ...]:
-    """Overheads to try in turn, in tokens; () when nothing is ahead.
+def headrooms(
+    context: TieredContext, view: Sequence[ChatMessage], asked: Any, setting: int | None
+) -> tuple[tuple[int, bool], ...]:
+    """Overheads to try in turn, in tokens, each with whether it is the last one; () when nothing is ahead.
 
     Args:
         context: whose counter counts the question.
@@ -31,8 +36,18 @@ def headrooms(context: TieredContext, view: Sequence[ChatMessage], asked: Any, s
         return ()
     question = context.count_message(context.codec.compose("user", asked))
     if setting is not None:
-        return (question + setting,)
-    return question + min(RETRIEVED, context.budget.available // 4), question
+        return ((question + setting, True),)
+    return (question + min(RETRIEVED, context.budget.available // 4), False), (question, True)
+
+
+@contextmanager
+def roomiest(last: bool) -> Iterator[None]:
+    """Passes over a view that can't be made, unless there is nothing else to try."""
+    try:
+        yield
+    except ContextBudgetExceededError:
+        if last:
+            raise
 
 
 def _stands_last(view: Sequence[ChatMessage], asked: str) -> bool:

@@ -1,8 +1,9 @@
 """A message whose text stays as it is when a chat engine uses it as a template.
 
-`ContextChatEngine` and its relatives make a prompt template of the history, so `{query_str}` or `{context_str}` in what somebody
-said long ago would be replaced by today's question or by retrieved text. LlamaIndex has no escape for that: of `{{query_str}}` it replaces the
-inner part. It asks each message for its variables and lets it format itself, though; this class answers that there are none.
+`ContextChatEngine` and its relatives make a prompt template of the history, so `{query_str}` or `{context_str}` in what
+somebody said long ago would be replaced by today's question or by retrieved text. LlamaIndex has no escape for that: of
+`{{query_str}}` it replaces the inner part. It asks each message for its variables and lets it format itself, though;
+this class has none.
 """
 
 from __future__ import annotations
@@ -30,9 +31,7 @@ class LiteralMessage(ChatMessage):
 
     def plain(self) -> ChatMessage:
         """A `ChatMessage` with the same blocks, which are shared."""
-        return ChatMessage.model_construct(
-            role=self.role, additional_kwargs=self.additional_kwargs, blocks=self.blocks, _fields_set={*self.model_fields_set}
-        )
+        return ChatMessage.model_construct(_fields_set={*self.model_fields_set}, **self.__dict__)
 
     def __eq__(self, other: Any) -> bool:
         if isinstance(other, ChatMessage) and type(other) in (ChatMessage, LiteralMessage):
@@ -50,13 +49,8 @@ def literal(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 def _risky(message: ChatMessage) -> bool:
     """Whether a text holds a brace, or content is held as bytes, which LlamaIndex searches for variables as well."""
-    return any(
-        "{" in block.text if isinstance(block, TextBlock) else bool(block.templatable_attributes) for block in message.blocks
-    )
+    return any("{" in b.text if isinstance(b, TextBlock) else bool(b.templatable_attributes) for b in message.blocks)
 
 
 def _shielded(message: ChatMessage) -> LiteralMessage:
-    return LiteralMessage.model_construct(
-        role=message.role, additional_kwargs=message.additional_kwargs, blocks=message.blocks,
-        _fields_set={*message.model_fields_set},
-    )  # fmt: skip
+    return LiteralMessage.model_construct(_fields_set={*message.model_fields_set}, **message.__dict__)

@@ -7,11 +7,11 @@ from io import IOBase
 from typing import Any, Literal
 
 from llama_index.core.base.llms.types import AudioBlock, DocumentBlock, ImageBlock, VideoBlock
-from tiered_core.counting.pictures import media_from_bytes, media_from_data_url
-from tiered_core.types import Media
 
 from llama_tiered.cloning import encoded
 from llama_tiered.message_text import held_bytes
+from tiered_core.counting.pictures import media_from_bytes, media_from_data_url
+from tiered_core.types import Media
 
 _KINDS: dict[type, tuple[Literal["image", "audio", "video", "file"], str, str]] = {
     ImageBlock: ("image", "image", "image_mimetype"),

@@ -1,7 +1,7 @@
 """Content blocks seen as text: what can be edited in them, and blocks rebuilt with other text.
 
-Editable are text blocks, the texts inside citable blocks, and documents that are plain text (a table in a CSV document shall enter as small
-as one in a text block). Everything else keeps its place and content.
+Editable are text blocks, the texts inside citable blocks, and documents that are plain text (a table in a CSV document
+shall enter as small as one in a text block). Everything else keeps its place and content.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def without_media(block: Any) -> Any | None:
 
 
 def held_bytes(data: Any) -> bytes | None:
-    """Content as bytes: LlamaIndex holds it in base64; what is no base64 is the content itself. None for anything but bytes."""
+    """The content of bytes: LlamaIndex holds it in base64; what is no base64 is the content. None for anything else."""
     if not isinstance(data, bytes):
         return None
     try:
@@ -85,7 +85,7 @@ def nested_media(block: Any) -> Iterator[BaseContentBlock]:
     for name in ("content", "cited_content"):
         inner = getattr(block, name, None)
         for nested in inner if isinstance(inner, list) else [inner]:
-            if is_media(nested):
+            if isinstance(nested, BaseContentBlock) and is_media(nested):
                 yield nested
 
 

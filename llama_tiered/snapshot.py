@@ -12,14 +12,15 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.storage.chat_store import BaseChatStore
-from tiered_core import TieredContext
 
 from llama_tiered.arguments import Arguments
 from llama_tiered.chat_store import chat_store_from_json, chat_store_to_json
 from llama_tiered.codec import LlamaIndexCodec
 from llama_tiered.errors import LlamaArgumentError
+from tiered_core import TieredContext
 
 VERSION = 1
+_BESIDE = ("chat_store", "tokenizer_fn")
 _LIVE: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
@@ -70,33 +71,49 @@ class Snapshot:
                 f"the memory was written in version {value['version']}, this tiered-context knows up to {VERSION}: "
                 "upgrade tiered-context to read it"
             )
+        messages = None if value["messages"] is None else tuple(value["messages"])
+        arguments = Arguments.from_json(value["arguments"], options)
         return cls(
-            Arguments.from_json(value["arguments"], options),
-            value["chat_store_key"],
-            value["engine_overhead"],
-            value["identity"],
-            value["chat_store"],
-            None if value["messages"] is None else tuple(value["messages"]),
-            value["state"],
-        )
+            arguments, value["chat_store_key"], value["engine_overhead"], value["identity"], value["chat_store"],
+            messages, value["state"],
+        )  # fmt: skip
 
-    def loaded(self) -> list[ChatMessage]:
-        """The messages."""
+    def _loaded(self) -> list[ChatMessage]:
         codec = LlamaIndexCodec()
         return [codec.load(text) for text in self.messages or ()]
 
-    def open_chat_store(self, messages: list[ChatMessage]) -> BaseChatStore | None:
-        """The chat store the memory was given, made anew; None where there was none or that isn't possible."""
-        if self.chat_store is None:
-            return None
-        made = chat_store_from_json(self.chat_store, self.key, messages)
+    def constructor_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Keywords for the memory's class; what is given stands in place of what was written."""
+        beside = {k: given[k] for k in _BESIDE if k in given}
+        if beside.get("chat_store") is None and self.chat_store is not None:
+            beside["chat_store"] = self._chat_store(self.chat_store)
+        return {
+            **beside, "budget": self.arguments.budget, "session_id": self.arguments.session_id,
+            "chat_store_key": self.key, "engine_overhead": self.engine_overhead, **self.arguments.options,
+        }  # fmt: skip
+
+    def _chat_store(self, written: Mapping[str, Any]) -> BaseChatStore | None:
+        made = chat_store_from_json(written, self.key, self._loaded())
         if made is None:
             warnings.warn(
-                f"the chat store {self.chat_store['class_name']} can't be made anew; the memory goes on with a copy of the "
-                "messages. Give chat_store= to from_dict, or import its class before.",
-                stacklevel=4,
+                f"the chat store {written['class_name']} can't be made anew, the memory goes on with a copy: "
+                "give chat_store= to from_dict, or import its class before",
+                stacklevel=5,
             )
         return made
+
+    def fill(self, context: TieredContext, chat_store: BaseChatStore | None) -> None:
+        """Puts messages and state into a context, unless a store keeps them."""
+        if self.state is not None:
+            messages = self._loaded() if chat_store is None else chat_store.get_messages(self.key)
+            context.restore(self.state, messages)
+        elif self.messages is not None and chat_store is None:
+            context.replace(self._loaded())
+
+
+def read_snapshot(value: Mapping[str, Any], given: Mapping[str, Any]) -> Snapshot:
+    """The snapshot in a memory's dict, see `Snapshot.from_json`."""
+    return Snapshot.from_json(value, {k: v for k, v in given.items() if k not in _BESIDE})
 
 
 def take_snapshot(
@@ -133,19 +150,19 @@ def register(memory: Any, identity: str) -> str:
     return identity
 
 
-def from_host(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of `from_defaults` from what `ChatMemoryBuffer.to_dict` wrote, old forms included."""
-    key = data.get("chat_store_key", DEFAULT_CHAT_STORE_KEY)
-    history = data["chat_history"] if "chat_history" in data else data.get("chat_store", {}).get("store", {}).get(key, [])
-    messages = [ChatMessage.model_validate(m) for m in history]
-    return {"token_limit": data.get("token_limit"), "chat_store_key": key, "chat_history": messages}
-
-
 def live(value: Mapping[str, Any]) -> Any | None:
     """The memory that wrote this value, if it is alive in this process and hasn't changed since.
 
-    A reused workflow `Context` writes and reads its memory between runs; so the user's memory and the agent's stay one. A memory that has
-    moved on is left alone: what was written is an earlier point in time, to which somebody returns.
+    A reused workflow `Context` writes and reads its memory between runs; so the user's memory and the agent's stay one.
+    A memory that has moved on is left alone: what was written is an earlier point in time, to which somebody returns.
     """
     memory = _LIVE.get(value.get("identity", ""))
     return memory if memory is not None and memory.to_dict() == value else None
+
+
+def from_host(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of `from_defaults` from what `ChatMemoryBuffer.to_dict` wrote, old forms included."""
+    key = value.get("chat_store_key", DEFAULT_CHAT_STORE_KEY)
+    stored = value.get("chat_store", {}).get("store", {}).get(key, [])
+    messages = [ChatMessage.model_validate(m) for m in value.get("chat_history", stored)]
+    return {"token_limit": value.get("token_limit"), "chat_store_key": key, "chat_history": messages}

@@ -19,13 +19,14 @@ from typing import Any
 
 from llama_index.core.base.llms.types import BaseContentBlock, ChatMessage, MessageRole, TextBlock
 from pydantic import AnyUrl, BaseModel
-from tiered_core.errors import TranscriptError
 
 from llama_tiered.calls import plain_call
 from llama_tiered.cloning import encoded
+from tiered_core.errors import TranscriptError
 
 VERSION = 1
-# What of `additional_kwargs` the integrations send to a model (read in llama-index-llms-openai, -anthropic and -google-genai).
+# What of `additional_kwargs` integrations send to a model (read in llama-index-llms-openai, -anthropic and
+# -google-genai).
 _SENT = ("tool_calls", "tool_call_id", "function_call", "thinking", "thought_signatures", "name")
 _BY_TEXT: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
     "path": (PurePath, str, Path),
@@ -57,7 +58,7 @@ def dump_message(message: ChatMessage) -> str:
         return json.dumps(value, separators=(",", ":"))
     except (_UnholdableError, RecursionError, ValueError) as error:
         raise TranscriptError(
-            f"a {value['role']} message can't be stored as JSON ({error}): put plain values, text or bytes into its blocks and calls"
+            f"a {value['role']} message can't be stored as JSON ({error}): put plain values into its blocks and calls"
         ) from error
 
 
@@ -78,7 +79,7 @@ def load_message(text: str) -> ChatMessage:
     value = json.loads(text)
     if value["v"] > VERSION:
         raise TranscriptError(
-            f"a stored message has version {value['v']}, this tiered-context knows up to {VERSION}: upgrade it to read this"
+            f"a stored message has version {value['v']}, this tiered-context knows up to {VERSION}: upgrade it"
         )
     blocks = [TextBlock.model_construct(text=b) if isinstance(b, str) else _decode(b) for b in value["blocks"]]
     role = MessageRole(value["role"])
@@ -190,4 +191,4 @@ def _block_class(name: str) -> type[BaseContentBlock]:
         if cls.__name__ == name:
             return cls
         waiting.extend(cls.__subclasses__())
-    raise TranscriptError(f"a stored message holds a {name}: import the module that defines it, or upgrade llama-index-core")
+    raise TranscriptError(f"a stored message holds a {name}: import its module first, or upgrade llama-index-core")

@@ -7,8 +7,10 @@ from typing import Protocol
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.storage.chat_store import BaseChatStore
+
 from tiered_core import TieredContext
 from tiered_core.drive import Gate
+from tiered_core.incoming import Redact, take_in
 
 _ONE_BY_ONE = 32
 
@@ -99,11 +101,15 @@ class SharedTranscript:
         context: follows the chat store.
         chat_store: holds the messages.
         key: of the conversation in the chat store.
+        redact: applied before a message goes into the chat store.
         alone: whether nobody else uses the context's session, so that what it holds is what was put there last.
     """
 
-    def __init__(self, context: TieredContext, chat_store: BaseChatStore, key: str, alone: bool) -> None:
+    def __init__(
+        self, context: TieredContext, chat_store: BaseChatStore, key: str, redact: Redact | None, *, alone: bool
+    ) -> None:  # fmt: skip
         self._context = context
+        self._redact = redact
         self._chat_store = chat_store
         self._key = key
         self._alone = alone
@@ -163,10 +169,8 @@ class SharedTranscript:
         return self._copies(await self._chat_store.aget_messages(self._key) or [])
 
     def _storable(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Copies, none of which the context will refuse once they stand in the chat store."""
-        for message in messages:
-            self._context.codec.dump(message)
-        return self._copies(messages)
+        """Redacted copies, none of which the context will refuse once they stand in the chat store."""
+        return [taken.message for taken in take_in(messages, self._context.codec, self._redact)]
 
     def append(self, messages: Sequence[ChatMessage]) -> None:
         """See `Transcript.append`."""

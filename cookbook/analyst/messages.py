@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from llama_index.core.utils import get_tokenizer
+
 from tiered_core.testing.oracle import Line
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -25,6 +26,10 @@ class ToolCall:
     id: str
     name: str
     arguments: str
+
+    def parsed(self) -> dict[str, Any]:
+        """The arguments by name."""
+        return json.loads(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Message:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> Any:
-    # tiktoken's cl100k_base, from the copy that LlamaIndex carries: no download, and none of the code that is shown here.
+    # tiktoken's cl100k_base from the copy that LlamaIndex carries: no download, and none of the code under test.
     return get_tokenizer("gpt-3.5-turbo")
 
 

@@ -1,4 +1,4 @@
-"""The script of the session: what the user asks, the query that answers it, and the sentence that is made of the result."""
+"""The script of the session: what the user asks, the query for it, and the sentence that is made of the result."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from analyst.data import Result
 
 _SOURCE = Path(__file__).with_name("session.sql")
 SYSTEM = """\
-You are a data analyst. You answer questions about all 336,776 flights that left New York City in 2013, from five DuckDB tables:
-flights(year, month, day, dep_time, sched_dep_time, dep_delay, arr_time, sched_arr_time, arr_delay, carrier, flight, tailnum, origin, dest, \
-air_time, distance, hour, minute, time_hour), airlines(carrier, name), airports(faa, name, lat, lon, alt, tz, dst, tzone), planes(tailnum, \
-year, type, manufacturer, model, engines, seats, speed, engine), weather(origin, year, month, day, hour, temp, dewp, humid, wind_dir, \
-wind_speed, wind_gust, precip, pressure, visib, time_hour).
-Delays are in minutes, early ones negative; a flight without dep_time was cancelled. Look everything up with SQL before you answer, then \
-answer in one sentence."""
+You are a data analyst. You answer questions about all 336,776 flights that left New York City in 2013. There are five
+tables in DuckDB:
+flights(year, month, day, dep_time, sched_dep_time, dep_delay, arr_time, sched_arr_time, arr_delay, carrier, flight,
+  tailnum, origin, dest, air_time, distance, hour, minute, time_hour)
+airlines(carrier, name)
+airports(faa, name, lat, lon, alt, tz, dst, tzone)
+planes(tailnum, year, type, manufacturer, model, engines, seats, speed, engine)
+weather(origin, year, month, day, hour, temp, dewp, humid, wind_dir, wind_speed, wind_gust, precip, pressure, visib,
+  time_hour)
+Delays are in minutes, early ones negative; a flight without dep_time was cancelled. Look everything up with SQL before
+you answer, then answer in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,16 +56,17 @@ class Toolbox:
 
         Use this once at the beginning of an analysis, or when a query failed because a table or a column has another
         name than you thought. The answer is CSV with the columns table, rows and columns. The list does not change
-        during a session, so there is no need to ask for it again. flights has one row per planned departure; airlines, airports and
-        planes describe the codes in its columns carrier, origin, dest and tailnum; weather has one row per airport of
-        departure and hour.
+        during a session, so there is no need to ask for it again. flights has one row per planned departure; airlines,
+        airports and planes describe the codes in its columns carrier, origin, dest and tailnum; weather has one row
+        per airport of departure and hour.
         """
         cursor = self._warehouse.connection.cursor()
         tables = [(name, cursor.table(name)) for name in TABLES]
         return Result(("table", "rows", "columns"), [(n, len(t), " ".join(t.columns)) for n, t in tables]).text
 
     def describe_table(self, table: str) -> str:
-        """Describe a table: for every column the count of values, mean, standard deviation, minimum, maximum and median.
+        """Describe a table: for every column the count of values, mean, standard deviation, minimum, maximum and
+        median.
 
         Use this to find out about ranges, missing values and implausible extremes before you rely on a column. For
         text columns only count, minimum and maximum are filled. Times such as dep_time are numbers in the form HHMM
@@ -107,7 +108,8 @@ class Toolbox:
         return _text(counted.order("count DESC, value").limit(max(1, min(limit, 100))))
 
     def compare_groups(self, table: str, group: str, measure: str, where: str = "") -> str:
-        """Compare the groups of a table by one measure: number of rows, mean, median, lowest and highest value of each group.
+        """Compare the groups of a table by one measure: number of rows, mean, median, lowest and highest value of each
+        group.
 
         Use this for questions such as "which carrier is late most", "does the delay depend on the origin", "are newer
         aircraft faster". Rows in which the measure is missing are counted in the number of rows but left out of the
@@ -125,14 +127,16 @@ class Toolbox:
         return _text(compared.order('avg DESC NULLS LAST, "group"'))
 
     def time_series(self, measure: str, grain: str = "month", where: str = "") -> str:
-        """Follow a measure of the flights over the year: number of flights and mean of the measure per month or per day.
+        """Follow a measure of the flights over the year: number of flights and mean of the measure per month or per
+        day.
 
         Use this to find seasons, trends and single days that stand out. The year is 2013 and complete, with 365 days;
-        a series by day therefore has 365 rows, one by month has 12. The answer is CSV in the order of time. For the hours of the
-        day or the days of the week, which repeat, use compare_groups instead.
+        a series by day therefore has 365 rows, one by month has 12. The answer is CSV in the order of time. For the
+        hours of the day or the days of the week, which repeat, use compare_groups instead.
 
         Args:
-            measure: Name of a column of flights, or an expression in SQL, such as "dep_delay" or "(dep_time IS NULL)::INT".
+            measure: Name of a column of flights, or an expression in SQL, such as "dep_delay" or "(dep_time IS
+                NULL)::INT".
             grain: Either "month" or "day".
             where: A condition in SQL, such as "carrier = 'UA'". Leave it empty for all flights.
         """
@@ -144,8 +148,8 @@ class Toolbox:
         """Show how the values of a number are distributed: how many rows fall into each bin of equal width.
 
         Use this before you speak of a mean: delays, for one, are far from symmetrical, and a few very long ones move
-        the mean a lot. The answer is CSV with the columns from and rows, the lowest bin first; empty bins are left out. Choose a
-        width that gives 10 to 40 bins; describe_table tells minimum and maximum.
+        the mean a lot. The answer is CSV with the columns from and rows, the lowest bin first; empty bins are left
+        out. Choose a width that gives 10 to 40 bins; describe_table tells minimum and maximum.
 
         Args:
             table: Name of the table: flights, airlines, airports, planes or weather.
@@ -158,11 +162,13 @@ class Toolbox:
         return _text(binned.order('"from"'))
 
     def correlation(self, table: str, one: str, other: str, where: str = "") -> str:
-        """Compute how two numbers go together: Pearson's coefficient, slope and intercept of the line, and the number of rows.
+        """Compute how two numbers go together: Pearson's coefficient, slope and intercept of the line, and the number
+        of rows.
 
         Use this as a first look at whether one thing could explain another, such as distance and arrival delay. The
         coefficient sees straight lines only, and says nothing about which of the two is the cause. Rows in which one of
-        the two is missing are left out. To put weather beside flights, join them with run_sql by origin, year, month, day and hour.
+        the two is missing are left out. To put weather beside flights, join them with run_sql by origin, year, month,
+        day and hour.
 
         Args:
             table: Name of the table: flights, airlines, airports, planes or weather.
@@ -178,8 +184,9 @@ class Toolbox:
         """Return the rows with the largest values of a column, all columns, largest first, as CSV.
 
         Use this to look at single extreme cases after a statistic has shown that there are some: the latest departures,
-        the longest routes, the strongest gusts. Extremes in weather are often faults of the instrument (there is a wind speed of more than
-        1,000 miles per hour), so say so when a value can't be true, and leave it out of what you compute afterwards.
+        the longest routes, the strongest gusts. Extremes in weather are often faults of the instrument (there is a
+        wind speed of more than 1,000 miles per hour), so say so when a value can't be true, and leave it out of what
+        you compute afterwards.
 
         Args:
             table: Name of the table: flights, airlines, airports, planes or weather.
@@ -194,8 +201,8 @@ class Toolbox:
         """Count the missing values of every column of a table, as CSV with the columns column, missing and percent.
 
         Use this before you join or average: a flight without dep_time was cancelled, one with dep_time but without
-        air_time was diverted, some flights have no tail number, and about a sixth of the tail numbers are missing from planes. Averages leave
-        missing values out, so say how many there were when they are more than a few percent.
+        air_time was diverted, some flights have no tail number, and about a sixth of the tail numbers are missing from
+        planes. Averages leave missing values out, so say how many there were when they are more than a few percent.
 
         Args:
             table: Name of the table: flights, airlines, airports, planes or weather.
@@ -227,9 +234,9 @@ class Toolbox:
         """Check what a join of two tables by one column would lose: rows of the left table with and without a partner.
 
         Use this before you join, so that you can say how much of the data an answer rests on: about one flight in six
-        has a tail number that is missing from planes, and four destinations are missing from airports. The answer is one
-        row of CSV with the columns rows, matched and percent. A join by several columns, such as flights and weather,
-        has to be checked with run_sql.
+        has a tail number that is missing from planes, and four destinations are missing from airports. The answer is
+        one row of CSV with the columns rows, matched and percent. A join by several columns, such as flights and
+        weather, has to be checked with run_sql.
 
         Args:
             left: Name of the table that is to be kept whole.
@@ -242,7 +249,8 @@ class Toolbox:
         return Result(("rows", "matched", "percent"), [(total, matched, round(100 * matched / total, 2))]).text
 
     def day_report(self, month: int, day: int) -> str:
-        """Report on one day of 2013, as CSV with one row per origin: flights planned, cancelled, mean and longest delay.
+        """Report on one day of 2013, as CSV with one row per origin: flights planned, cancelled, mean and longest
+        delay.
 
         Use this when a single day has caught attention, before you list its flights: a day has between 600 and 1,014
         flights, and listing them costs far more than these three rows. Compare with an ordinary day of the same month
@@ -258,10 +266,12 @@ class Toolbox:
         return _text(flights.aggregate(f"origin, count(*) AS flights, {cancelled}, {delays}", "origin").order("origin"))
 
     def route_report(self, origin: str, dest: str) -> str:
-        """Report on one route, as CSV with one row per carrier: flights, cancellations, mean delays and time in the air.
+        """Report on one route, as CSV with one row per carrier: flights, cancellations, mean delays and time in the
+        air.
 
         Use this to compare the carriers that compete on a route. A route that nobody flies gives an empty answer: then
-        look for the code of the airport in the table airports, or for the cities that are served, in the column dest of flights.
+        look for the code of the airport in the table airports, or for the cities that are served, in the column dest
+        of flights.
 
         Args:
             origin: Code of the airport of departure: EWR, JFK or LGA.
@@ -274,7 +284,8 @@ class Toolbox:
         )
         cancelled = "count(*) FILTER (dep_time IS NULL) AS cancelled"
         means = ", ".join(f"avg({column}) AS avg_{column}" for column in ("dep_delay", "arr_delay", "air_time"))
-        return _text(flights.aggregate(f"carrier, count(*) AS flights, {cancelled}, {means}", "carrier").order("carrier"))
+        report = flights.aggregate(f"carrier, count(*) AS flights, {cancelled}, {means}", "carrier")
+        return _text(report.order("carrier"))
 
     @property
     def all(self) -> list[Tool]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from tiered_core.errors import TieredError
+from tiered_core.models import limits_of
 from tiered_core.types import Tier
 
 
@@ -98,6 +99,7 @@ class TokenBudget:
         pressure: thresholds of the compression levels.
         result_cap: above which a table or JSON made by a tool enters small.
         text_cap: above which other text made by a tool enters small.
+        latency_threshold: above which the model's answers get slow; for reports, it bounds nothing. None for none.
 
     Raises:
         TieredError: a figure is not positive, or reserve or explicit tiers don't fit the window; the field is named.
@@ -110,9 +112,10 @@ class TokenBudget:
     pressure: PressureThresholds = field(default_factory=PressureThresholds)
     result_cap: int = 500
     text_cap: int = 2_000
+    latency_threshold: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("context_window", "practical_limit", "result_cap", "text_cap"):
+        for name in ("context_window", "practical_limit", "result_cap", "text_cap", "latency_threshold"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise TieredError(f"{name} must be a whole number of tokens, at least 1, got {value!r}")
@@ -195,3 +198,27 @@ class TokenBudget:
         effective = min(context_window, practical_limit or context_window)
         reserve = max(0, min(effective * 1_000 // 6_100, 4_000))
         return cls(context_window=context_window, practical_limit=practical_limit, response_reserve=reserve)
+
+    @classmethod
+    def for_model(
+        cls, name_or_model: Any, *, context_window: int | None = None, practical_limit: int | None = None,
+        response_reserve: int | None = None,
+    ) -> TokenBudget:  # fmt: skip
+        """The budget for a model (A1); its window is looked up as `models.limits_of` says.
+
+        Args:
+            name_or_model: a model's name, or a chat model of either host.
+            context_window: tokens; wins over what is looked up, and silences the warning.
+            practical_limit: tokens; wins over requirement A1's figure for the model's family.
+            response_reserve: tokens; None takes what `for_window` reserves. Raise it for a model that you ask for
+                longer answers.
+
+        Raises:
+            TieredError: a figure is not positive, or the reserve doesn't fit the window.
+        """
+        limits = limits_of(name_or_model, context_window)
+        practical = limits.practical_limit if practical_limit is None else practical_limit
+        plain = cls(limits.context_window, practical, response_reserve=0, latency_threshold=limits.latency_threshold)
+        if response_reserve is None:
+            response_reserve = cls.for_window(plain.context_window, practical).response_reserve
+        return replace(plain, response_reserve=response_reserve)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any, TypeVar
 from tiered_core.stores.protocol import ConversationStore
 
 T = TypeVar("T")
+_POLL_SECONDS = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,35 +57,38 @@ async def arun(program: Program[T], store: ConversationStore, session: str) -> T
 class Gate:
     """Lets one program of a session run at a time, called from threads or from event loops.
 
-    It only saves work: what keeps a session right is that stores compare before they write. So a caller who waited for
-    `patience` seconds goes ahead; this also ends the deadlock of synchronous code that is called from the very
-    event loop on which another program is suspended.
+    It saves work, and keeps what this process has at hand in order; what keeps a session right is that stores compare
+    before they write. So a synchronous call goes ahead where waiting would be for ever: when the program that runs
+    belongs to this very thread, be it suspended on its event loop, or calling a hook.
     """
 
-    def __init__(self, patience: float = 0.5) -> None:
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._patience = patience
+        self._holder = 0
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Waits for the turn, and gives it up at the end."""
-        got = self._lock.acquire(timeout=self._patience)
+        mine = threading.get_ident()
+        got = self._lock.acquire(blocking=False)
+        while not got and self._holder != mine:
+            got = self._lock.acquire(timeout=_POLL_SECONDS * 50)
         try:
+            self._holder = mine if got else self._holder
             yield
         finally:
             if got:
+                self._holder = 0
                 self._lock.release()
 
     @asynccontextmanager
     async def aentered(self) -> AsyncIterator[None]:
         """Waits for the turn, and gives it up at the end."""
-        until = time.monotonic() + self._patience
-        got = self._lock.acquire(blocking=False)
-        while not got and time.monotonic() < until:
-            await asyncio.sleep(0.001)
-            got = self._lock.acquire(blocking=False)
+        while not self._lock.acquire(blocking=False):  # noqa: ASYNC110 - the holder may be a thread, or another loop
+            await asyncio.sleep(_POLL_SECONDS)
         try:
+            self._holder = threading.get_ident()
             yield
         finally:
-            if got:
-                self._lock.release()
+            self._holder = 0
+            self._lock.release()

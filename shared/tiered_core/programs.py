@@ -123,7 +123,7 @@ class Programs:
         wanted = set(ids)
         return {
             self.renderer.codec.read(message).digest()
-            for ask, message in self.composer.rendered.items()
+            for ask, message in list(self.composer.rendered.items())
             if ask.slot.entry in wanted and ask.slot.kind == "message"
         }
 

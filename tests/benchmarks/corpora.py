@@ -90,12 +90,13 @@ def _talk(sample: dict[str, Any]) -> Conversation:
         text = f"({talk[f'session_{session}_date_time']}) {turn['speaker']}: {turn['text']}{shared}"
         texts[next(_evidence([turn["dia_id"]]))] = text
         messages.append({"role": "user" if turn["speaker"] == first else "assistant", "content": text})
-    questions = [
-        Question(q["question"], q["category"], tuple(texts[e] for e in dict.fromkeys(_evidence(q["evidence"])) if e in texts))
-        for q in sample["qa"]
-        if q["category"] in (1, 2, 3, 4)
-    ]  # fmt: skip
-    return Conversation("LoCoMo", sample["sample_id"], messages, tuple(q for q in questions if q.gold))
+    asked = (_question(q, texts) for q in sample["qa"] if q["category"] in (1, 2, 3, 4))
+    return Conversation("LoCoMo", sample["sample_id"], messages, tuple(q for q in asked if q.gold))
+
+
+def _question(asked: dict[str, Any], texts: dict[tuple[int, int], str]) -> Question:
+    gold = tuple(texts[e] for e in dict.fromkeys(_evidence(asked["evidence"])) if e in texts)
+    return Question(asked["question"], asked["category"], gold)
 
 
 def _evidence(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -135,7 +136,7 @@ def _session(session: dict[str, Any]) -> list[Message]:
 
 
 def intercode_chats(sessions: Sequence[Conversation], size: int = 20) -> list[Conversation]:
-    """Chats of many turns: `size` sessions in a row, closed with an answer. Call ids repeat, as they do in real ones."""
+    """Chats of many turns: `size` sessions in a row, closed with an answer. Call ids repeat, as real ones do."""
     out = []
     for start in range(0, len(sessions) - size + 1, size):
         messages: list[Message] = [{"role": "system", "content": _SQL_AGENT}]
@@ -153,7 +154,8 @@ def long_observation(sessions: Sequence[Conversation], tokens: int = LONG_OBSERV
     numbered = [f"({100_000 + k}, {row})" for k, row in enumerate(rows)]
     needed = int(tokens * len(rows) / count_text(", ".join(numbered)))
     many = [f"({100_000 + k}, {rows[k % len(rows)]})" for k in range(needed)]
-    made = {"query": "List everything.", "turn_history": {"actions": ["SELECT *"], "observations": [f"[{', '.join(many)}]"]}}
+    history = {"actions": ["SELECT *"], "observations": [f"[{', '.join(many)}]"]}
+    made = {"query": "List everything.", "turn_history": history}
     messages: list[Message] = [{"role": "system", "content": _SQL_AGENT}, *_session(made)]
     messages += [
         {"role": "assistant", "content": "Here is everything."},

@@ -41,7 +41,7 @@ def _percent(share: float) -> str:
 
 
 def mean_of(observations: Mapping[str, Sequence[float]]) -> Mean | None:
-    """The mean over the observations of all conversations, None without any. The same figures give the same interval."""
+    """The mean over the observations of all conversations, None without any; the same for the same observations."""
     groups = [(sum(values), len(values)) for values in observations.values() if values]
     if not groups:
         return None

@@ -6,7 +6,15 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage, trim_messages
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+    trim_messages,
+)
 
 from tests.benchmarks.corpora import Message
 from tests.benchmarks.methods import Stateless
@@ -24,11 +32,12 @@ def to_langchain(message: Message) -> BaseMessage:
         return HumanMessage(text)
     if message["role"] == "tool":
         return ToolMessage(text, tool_call_id=message["tool_call_id"], name=message.get("name"))
-    calls = [
-        {"type": "tool_call", "id": c["id"], "name": c["function"]["name"], "args": json.loads(c["function"]["arguments"])}
-        for c in message.get("tool_calls") or ()
-    ]
-    return AIMessage(text, tool_calls=calls)
+    return AIMessage(text, tool_calls=[_call(call) for call in message.get("tool_calls") or ()])
+
+
+def _call(call: Message) -> ToolCall:
+    function = call["function"]
+    return ToolCall(type="tool_call", id=call["id"], name=function["name"], args=json.loads(function["arguments"]))
 
 
 def from_langchain(message: BaseMessage) -> Message:

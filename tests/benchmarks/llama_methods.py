@@ -24,7 +24,7 @@ def to_llama(message: Message) -> ChatMessage:
 def from_llama(message: ChatMessage) -> Message:
     """What is sent for it."""
     kwargs = message.additional_kwargs
-    links = {k: kwargs[k] for k in ("tool_calls", "tool_call_id") if k in kwargs}
+    links: Message = {k: kwargs[k] for k in ("tool_calls", "tool_call_id") if k in kwargs}
     return {"role": message.role.value, "content": message.content or "", **links}
 
 

@@ -1,13 +1,10 @@
-"""What is compared: ways to get from a conversation to what a model sees. The baselines on a host stand in modules of their own."""
+"""What is compared: ways to get from a conversation to what a model sees. Those on a host have modules of their own."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Protocol
 
 from tests.benchmarks.corpora import Conversation, Message
@@ -15,6 +12,7 @@ from tests.benchmarks.tokens import message_tokens
 from tiered_core import TieredContext, fit, get_token_counter
 
 FIT = "tiered `fit()`"
+LAST_N = "last-N messages, exact count"
 SESSION = "tiered `TieredContext`, message by message"
 
 
@@ -91,7 +89,7 @@ class Session:
     name = SESSION
 
     def views(self, talk: Conversation, budget: int, prefixes: Sequence[int]) -> Iterator[Seen]:
-        context, done = TieredContext(budget, token_counter=get_token_counter("cl100k_base")), 0
+        context, done = self._open(budget), 0
         for length in prefixes:
             for message in talk.messages[done:length]:
                 context.add([message])
@@ -99,21 +97,20 @@ class Session:
             yield attempt(context.view)
 
     def asked(self, talk: Conversation, budget: int, questions: Sequence[str]) -> Iterator[Seen]:
-        """The conversation is stored once; each question is put to a copy of the file."""
-        with tempfile.TemporaryDirectory() as folder:
-            stored, copied = Path(folder) / "stored.db", Path(folder) / "copied.db"
-            with self._open(stored, budget) as context:
-                for message in talk.messages:
-                    context.add([message])
-            for question in questions:
-                shutil.copyfile(stored, copied)
-                with self._open(copied, budget) as context:
-                    context.add([user(question)])
-                    yield attempt(context.view)
+        """The conversation is kept once; each question is put to a context that is restored from it, byte for byte."""
+        kept = self._open(budget)
+        for message in talk.messages:
+            kept.add([message])
+        exported = kept.export()
+        for question in questions:
+            context = self._open(budget)
+            context.restore(exported, talk.messages)
+            context.add([user(question)])
+            yield attempt(context.view)
 
     @staticmethod
-    def _open(path: Path, budget: int) -> TieredContext:
-        return TieredContext(budget, store=f"sqlite:///{path}", token_counter=get_token_counter("cl100k_base"))
+    def _open(budget: int) -> TieredContext:
+        return TieredContext(budget, token_counter=get_token_counter("cl100k_base"))
 
 
 def last_n(messages: list[Message], budget: int) -> list[Message]:
@@ -137,15 +134,14 @@ def ours() -> list[Method]:
         from langchain_tiered import fit_messages
         from tests.benchmarks.langchain_methods import stateless
 
-        methods.append(
-            stateless("tiered `fit_messages` (LangChain)", lambda m, budget: fit_messages(m, budget, token_counter=counter))
-        )
+        name = "tiered `fit_messages` (LangChain)"
+        methods.append(stateless(name, lambda m, budget: fit_messages(m, budget, token_counter=counter)))
     return methods
 
 
 def baselines() -> list[Method]:
     """Last-N and what the two hosts bring, as far as they are installed."""
-    methods: list[Method] = [Stateless("last-N messages, exact count", last_n)]
+    methods: list[Method] = [Stateless(LAST_N, last_n)]
     if find_spec("langchain_core"):
         from tests.benchmarks.langchain_methods import trimmers
 

@@ -73,8 +73,8 @@ def _json(value: Any) -> str:
 class SuffixTokenizer:
     """`len(tokenizer(text))` is exact, and cheap when the text is the end of the one before.
 
-    `ChatMemoryBuffer` joins the whole history and tokenises it again for every message that it drops: minutes in a benchmark that only
-    looks at what it returns. No token reaches across a visible character that is followed by a space.
+    `ChatMemoryBuffer` joins the whole history and tokenises it again for each message it drops, minutes where only
+    what it returns matters. No token reaches across a visible character that is followed by a space.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""A fixed set of conversations with every check that a view must pass; the mutants of the planner are run against it."""
+"""A fixed set of conversations with every check that a view must pass; mutants are run against it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ def conversation(seed: int, turns: int = 14) -> list[Message]:
             if random_.random() < 0.15:
                 answers.pop()
             table = "id,carrier,delay\n" + "\n".join(f"{k},{'AA' if k % 3 else 'UA'},{k * 7}" for k in range(200))
-            for answer in answers:
-                out.append(result(answer, table[: random_.choice([30, 400, 4_000])]))
+            out += [result(answer, table[: random_.choice([30, 400, 4_000])]) for answer in answers]
         if random_.random() < 0.9:
             out.append(assistant(f"answer {turn}: " + "because of weather " * random_.randrange(1, 20)))
         if random_.random() < 0.1:

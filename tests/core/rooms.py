@@ -28,6 +28,11 @@ def bumpy(text: str) -> int:
     return len(text.split()) + sum(not c.isalnum() for c in text) + 2 * len({c for c in text if c.isspace()})
 
 
+def steep(text: str) -> int:
+    """Joining two texts costs more than both."""
+    return int(len(text) ** 1.15)
+
+
 def _vocabulary() -> Count | None:
     """Counts with o200k_base where llama-index carries it; never asks the network."""
     spec = importlib.util.find_spec("llama_index")
@@ -46,7 +51,7 @@ def _vocabulary() -> Count | None:
     return None
 
 
-COUNTERS: dict[str, Count] = {"characters": len, "thirds": thirds, "bumpy": bumpy}
+COUNTERS: dict[str, Count] = {"characters": len, "thirds": thirds, "bumpy": bumpy, "steep": steep}
 if (_exact := _vocabulary()) is not None:
     COUNTERS["o200k"] = _exact
 

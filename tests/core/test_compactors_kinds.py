@@ -22,7 +22,7 @@ JS = "let x = 1;\nlet y = f(2);\nlet z = {a: 3};\nreturn x;"
 PYTHON = "def f(a, b):\n    return a, b\n\nprint(f(1, 2), end='')\n"
 MAKE = "\tcc -c a.c\n\tcc -c b.c\n\tcc -o x a.o b.o\n"
 DUPLICATE = '[{"a": 1, "a": 2}, {"a": 3}]'
-PAGED = "     a\n0    1\n1    2\n..  ..\n98  99\n99  100\n\n[100 rows x 1 columns]"
+PAGED = "     a\n0    0\n1    1\n..  ..\n98  98\n99  99\n\n[100 rows x 1 columns]"
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,9 @@ def test_ragged_rows() -> None:
     assert table.columns == ("a", "b", "c", "c4")
     assert [list(row) for row in table.rows[:2]] == [["1", "2", None, None], ["3", "4", "5", "6"]]
     assert parse("a,b,c\n" + "1,2\n3,4,5,6\n7,8,9\n" * 10) is None
+    late = "a,b,c\n" + "7,8,9\n" * 15_000
+    assert parse(late + "1,2\n" * 100) is not None
+    assert parse(late + "1,2\n" * 5_000 + "7,8,9\n") is None
 
 
 def test_caption_is_kept() -> None:
@@ -210,6 +213,8 @@ def test_any_text_has_a_kind(text: str) -> None:
         "," * 500_000,
         'a,b\n"' + "x,y\n" * 100_000,
         "a b  c\n" * 50_000,
+        ("a " * 1_900 + "\n") * 400,
+        ("1 2a " * 700 + "\n") * 400,
         " " * 500_000,
         "-" * 500_000,
         "<" + "(1, " * 100_000,

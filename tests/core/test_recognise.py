@@ -43,7 +43,8 @@ def test_compacted_view_again() -> None:
     context = TieredContext(700, token_counter=figure)
     context.add([{"role": "system", "content": "Be brief."}])
     for k in range(8):
-        context.add([user(f"q{k}"), assistant("", f"c{k}"), result(f"c{k}", "a,b\n" + "1,2\n" * 300), assistant(f"a{k}")])
+        table = "a,b\n" + "1,2\n" * 300
+        context.add([user(f"q{k}"), assistant("", f"c{k}"), result(f"c{k}", table), assistant(f"a{k}")])
     view, before = context.view(), contents(context)
     assert len(view) < len(before)
     context.add([user("next"), *view, {**user("next"), "id": "n1"}, {**assistant("done"), "id": "n2"}])

@@ -103,11 +103,8 @@ def test_one_batch_goes_to_the_low_watermark() -> None:
     batches = [e for e in context.events() if e.kind == "batch"]
     assert 1 <= len(batches) <= 4
     assert all(b.tokens_before > 0.9 * 3_000 - 200 and b.tokens_after <= 0.6 * 3_000 for b in batches)
-    first = [e.kind for e in context.events()].index("evicted") if any(
-        e.kind == "evicted" for e in context.events()
-    ) else None  # fmt: skip
-    offloaded = [e.kind for e in context.events()].index("offloaded")
-    assert first is None or offloaded < first
+    kinds = [e.kind for e in context.events()]
+    assert kinds.index("offloaded") < kinds.index("evicted")
 
 
 def test_overhead_is_planned_for_and_read_deeper() -> None:
@@ -125,7 +122,7 @@ def test_overhead_is_planned_for_and_read_deeper() -> None:
 
 
 def test_replace_edits_regenerates_and_undoes() -> None:
-    """A replaced transcript keeps what it has in common from the start; what left it stays recallable by its handle."""
+    """A replaced transcript keeps its common start; what left it stays recallable by its handle."""
     context = TieredContext(TokenBudget(context_window=20_000))
     messages = talk(3)
     context.add(messages)
@@ -143,7 +140,7 @@ def test_replace_edits_regenerates_and_undoes() -> None:
 
 
 def test_replace_by_an_edited_view() -> None:
-    """A host that takes back the last turn of a compacted view takes it back from the transcript, and from nothing else."""
+    """A host that takes back the last turn of a compacted view takes back nothing else of the transcript."""
     context = TieredContext(1_200, token_counter=figure)
     messages = talk(12, "x" * 400)
     for message in messages:
@@ -165,7 +162,9 @@ def test_messages_are_copied() -> None:
     assert context.view() == context.transcript() == [{"role": "user", "content": [{"type": "text", "text": "hello"}]}]
 
 
-@pytest.mark.parametrize("bad", ["text", {"role": "tool", "content": 1}, [None], [{"content": "x"}], [{"role": "wizard"}], [object()]])
+@pytest.mark.parametrize(
+    "bad", ["text", {"role": "tool", "content": 1}, [None], [{"content": "x"}], [{"role": "wizard"}], [object()]]
+)
 def test_bad_input_stores_nothing(bad: Any) -> None:
     """What is no list of messages is refused by name; good messages beside a bad one are not stored either."""
     context = TieredContext(1_000)
@@ -227,7 +226,9 @@ def test_hooks_get_every_event() -> None:
 def test_redact_comes_before_everything() -> None:
     """What redact removes is in no view, no transcript and no original."""
     context = TieredContext(900, redact=lambda text: text.replace("secret", "***"))
-    context.add([user("my secret"), assistant("", "c1", arguments='{"key": "secret"}'), result("c1", "secret," * 3_000)])
+    context.add(
+        [user("my secret"), assistant("", "c1", arguments='{"key": "secret"}'), result("c1", "secret," * 3_000)]
+    )
     held = json.dumps([context.view(), context.transcript(), context.recall("r1", limit_tokens=None).text])
     assert "secret" not in held
     assert "***" in held
@@ -236,7 +237,7 @@ def test_redact_comes_before_everything() -> None:
 class _Loud:
     name, order = "loud", 0
 
-    def __init__(self, answer: Compacted | None | Exception) -> None:
+    def __init__(self, answer: Compacted | Exception | None) -> None:
         self.answer = answer
 
     def can_compact(self, body: Body) -> bool:
@@ -285,7 +286,7 @@ def test_export_and_restore_give_the_same_bytes() -> None:
 
 
 def test_restore_of_a_fork() -> None:
-    """An older export with the messages it was made for brings back the view of that time, and the fork goes its own way."""
+    """An older export with its messages brings back the view of that time, and the fork goes its own way."""
     context = TieredContext(1_200)
     messages = talk(10)
     exports = []
@@ -353,7 +354,9 @@ def test_threads_on_one_context() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(m["content"] for m in context.transcript()) == sorted(f"t{k} {j}" for k in range(6) for j in range(20))
+    assert sorted(m["content"] for m in context.transcript()) == sorted(
+        f"t{k} {j}" for k in range(6) for j in range(20)
+    )
 
 
 @pytest.mark.parametrize("where", ["memory", "file"])

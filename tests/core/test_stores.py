@@ -32,12 +32,12 @@ class TestSQLiteStore(StoreConformance):
 
 def test_unknown_address() -> None:
     """An address of no known kind is refused with the ones there are."""
-    with pytest.raises(StoreError, match="sqlite:///file.db"):
+    with pytest.raises(StoreError, match=r"sqlite:///file\.db"):
         open_store("mysql://host/db")
 
 
 def test_foreign_and_newer_files_are_refused(tmp_path: Path) -> None:
-    """A SQLite file of something else, a newer one, and no SQLite file at all are refused by name and left as they are."""
+    """A SQLite file of something else, a newer one, and no SQLite file are refused by name and left alone."""
     foreign, newer, text = tmp_path / "foreign.db", tmp_path / "newer.db", tmp_path / "text.db"
     with sqlite3.connect(foreign) as connection:
         connection.execute("CREATE TABLE mine (x)")
@@ -73,7 +73,7 @@ for k in range(100000):
 
 
 def test_killed_writers_lose_nothing_acknowledged(tmp_path: Path) -> None:
-    """Two processes write one session and are killed in mid-write: all that was acknowledged is there once, in order (P7)."""
+    """Two killed writers of one session: all that was acknowledged is there once, in order (P7)."""
     path = str(tmp_path / "chat.db")
     writers = [
         subprocess.Popen([sys.executable, "-c", _WRITER, path, name], stdout=subprocess.PIPE, text=True)

@@ -53,7 +53,8 @@ blocks = st.one_of(
     _block("reasoning", summary=st.lists(json_values, max_size=2)),
     _block("tool_use", id=ids, name=texts, input=st.one_of(arguments, texts)),
     _block("function_call", call_id=ids, name=texts, arguments=texts),
-    _block("tool_result", tool_use_id=ids, content=st.one_of(any_text, st.lists(_block("text", text=any_text), max_size=2))),
+    _block("tool_result", tool_use_id=ids, content=any_text),
+    _block("tool_result", tool_use_id=ids, content=st.lists(_block("text", text=any_text), max_size=2)),
     _block("tool_result", tool_use_id=ids),
     st.dictionaries(any_text, json_values, max_size=3),
 )  # fmt: skip
@@ -77,15 +78,18 @@ invalid_calls = st.lists(
     max_size=2,
 )
 usage = st.none() | st.just({"input_tokens": 3, "output_tokens": 2, "total_tokens": 5})
-shared = {"content": contents, "id": ids, "name": ids, "response_metadata": st.dictionaries(texts, json_values, max_size=2)}
+metadata = st.dictionaries(texts, json_values, max_size=2)
+shared = {"content": contents, "id": ids, "name": ids, "response_metadata": metadata}
 assistant: dict[str, st.SearchStrategy[Any]] = {
-    **shared, "additional_kwargs": kwargs, "tool_calls": calls, "invalid_tool_calls": invalid_calls, "usage_metadata": usage
+    **shared, "additional_kwargs": kwargs, "tool_calls": calls, "invalid_tool_calls": invalid_calls,
+    "usage_metadata": usage,
 }  # fmt: skip
 results = {**shared, "tool_call_id": texts, "artifact": json_values, "status": st.sampled_from(["success", "error"])}
+some_text = st.none() | texts
+some_index = st.none() | st.integers(0, 3)
 chunks = st.lists(
-    st.fixed_dictionaries({"name": st.none() | texts, "args": st.none() | texts, "id": ids, "index": st.none() | st.integers(0, 3)}),
-    max_size=2,
-)  # fmt: skip
+    st.fixed_dictionaries({"name": some_text, "args": some_text, "id": ids, "index": some_index}), max_size=2
+)
 
 messages: st.SearchStrategy[BaseMessage] = st.one_of(
     st.builds(HumanMessage, **shared, additional_kwargs=kwargs),

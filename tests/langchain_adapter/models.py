@@ -47,7 +47,9 @@ class ScriptedModel(GenericFakeChatModel):
                 raise ConnectionError("the line is dead")
             yield ChatGenerationChunk(message=AIMessageChunk(content=part))
 
-    async def _astream(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
         for chunk in self._stream(messages, *args, **kwargs):
             yield chunk
 

@@ -20,8 +20,8 @@ codec = LangChainCodec()
 def mutable_parts(value: Any) -> set[int]:
     """The identities of all lists and dicts in a value."""
     if isinstance(value, BaseMessage):
-        own = {k: v for k, v in value.__dict__.items() if k != "artifact"}
-        return mutable_parts(list(own.values())) | mutable_parts(list((value.__pydantic_extra__ or {}).values()))
+        own = [v for k, v in value.__dict__.items() if k != "artifact"]
+        return set().union(*map(mutable_parts, [*own, *(value.__pydantic_extra__ or {}).values()]))
     if isinstance(value, dict):
         return {id(value)}.union(*map(mutable_parts, value.values()))
     if isinstance(value, list):
@@ -83,7 +83,7 @@ def test_metadata_that_json_cant_hold() -> None:
 
 def test_content_that_json_cant_hold() -> None:
     """What reaches the model is never lost in silence."""
-    with pytest.raises(TranscriptError, match="content of HumanMessage can't be stored as JSON: it holds a builtins.object"):
+    with pytest.raises(TranscriptError, match=r"content of HumanMessage .* JSON: it holds a builtins\.object"):
         codec.dump(HumanMessage([{"type": "text", "text": "a", "x": object()}]))
     with pytest.raises(TranscriptError, match="tool_calls of AIMessage"):
         codec.dump(AIMessage("", tool_calls=[{"name": "f", "args": {"at": object()}, "id": "1"}]))
@@ -109,7 +109,8 @@ def test_other_process() -> None:
     """A message is read by another process; the text names no module to import."""
     text = codec.dump(AIMessage("a", id="1", usage_metadata={"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}))
     script = (
-        "import sys; from langchain_tiered import LangChainCodec; print(LangChainCodec().load(sys.argv[1]).model_dump_json())"
+        "import sys; from langchain_tiered import LangChainCodec\n"
+        "print(LangChainCodec().load(sys.argv[1]).model_dump_json())"
     )
     done = subprocess.run([sys.executable, "-c", script, text], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["usage_metadata"]["total_tokens"] == 2

@@ -17,7 +17,7 @@ LOG: list[BaseMessage] = [
 
 
 def test_fits() -> None:
-    """The result is within the budget, starts with the system text, ends with the request, and pairs calls with results."""
+    """The result is within the budget, has the system text first and the request last, and pairs calls with results."""
     for budget in (200, 400, 800):
         out = fit_messages(LOG, budget, token_counter=size)
         assert sum(map(size, out)) <= budget
@@ -45,7 +45,8 @@ def test_as_a_runnable() -> None:
 
 def test_forms_of_messages() -> None:
     """Tuples, strings and dicts that stand for messages are taken."""
-    assert said(fit_messages([("system", "s"), "a", {"role": "assistant", "content": "b"}], 1_000)) == ["s:s", "h:a", "a:b"]
+    messages = [("system", "s"), "a", {"role": "assistant", "content": "b"}]
+    assert said(fit_messages(messages, 1_000)) == ["s:s", "h:a", "a:b"]
 
 
 def test_too_small() -> None:

@@ -74,7 +74,8 @@ def test_a_large_result_enters_small_and_is_kept_whole() -> None:
     """A table from a tool is small in the view, whole in the transcript; its links and its artifact stay."""
     history = TieredChatMessageHistory(budget=4_000)
     artifact = {"rows": 500}
-    history.add_messages([HumanMessage("how much?"), CALL, ToolMessage(TABLE, tool_call_id="c1", artifact=artifact, id="t")])
+    result = ToolMessage(TABLE, tool_call_id="c1", artifact=artifact, id="t")
+    history.add_messages([HumanMessage("how much?"), CALL, result])
     shown = history.messages[-1]
     assert isinstance(shown, ToolMessage)
     assert len(shown.text) < len(TABLE) / 5
@@ -86,7 +87,7 @@ def test_a_large_result_enters_small_and_is_kept_whole() -> None:
 
 
 def test_the_budget_holds() -> None:
-    """However much is added, the view stays within the budget, by a count of our own, and keeps the system text first."""
+    """However much is added, the view stays within the budget, by a count of our own, the system text first."""
     history = TieredChatMessageHistory(budget=600, token_counter=size)
     history.add_messages([SystemMessage("You are an analyst.")])
     for n in range(40):
@@ -121,7 +122,8 @@ def test_a_store_on_disk(tmp_path: Path) -> None:
     """A second history on the same store sees the first one's messages, whole and in view."""
     store = f"sqlite:///{tmp_path / 'chat.db'}"
     first = TieredChatMessageHistory("s1", store=store, budget=2_000)
-    first.add_messages([HumanMessage("a", id="1"), CALL, ToolMessage(TABLE, tool_call_id="c1", artifact=[1, {"x": None}])])
+    result = ToolMessage(TABLE, tool_call_id="c1", artifact=[1, {"x": None}])
+    first.add_messages([HumanMessage("a", id="1"), CALL, result])
     second = TieredChatMessageHistory("s1", store=store, budget=2_000)
     assert second.all_messages == first.all_messages
     assert second.messages == first.messages
@@ -129,7 +131,7 @@ def test_a_store_on_disk(tmp_path: Path) -> None:
 
 
 def test_an_agents_transcript_is_recognised() -> None:
-    """Adding the whole transcript again, with what is new at its end, stores only what is new; equal answers stay two."""
+    """Adding the whole transcript again, with what is new at its end, stores what is new; equal answers stay two."""
     history = TieredChatMessageHistory()
     history.add_messages([HumanMessage("sure?"), AIMessage("yes"), HumanMessage("sure?")])
     history.add_messages([*history.messages, AIMessage("yes")])

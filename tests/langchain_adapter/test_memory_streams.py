@@ -57,9 +57,13 @@ def test_forgotten_stream(history: Any) -> None:
 
 def test_consumer_that_raises(history: Any) -> None:
     """When the reader raises, the question and the answer so far are stored."""
-    with pytest.raises(KeyError):
+
+    def read() -> None:
         for _ in TieredMemory(replies("one |two |three"), lambda: history).stream("a"):
             raise KeyError
+
+    with pytest.raises(KeyError):
+        read()
     gc.collect()
     assert said(history.messages) == ["h:a", "a:one "]
 
@@ -152,10 +156,14 @@ async def test_cancelled_twice() -> None:
 
 async def test_timeout(history: Any) -> None:
     """A time-out around a stream keeps what had come."""
-    with pytest.raises(TimeoutError):
+
+    async def read() -> None:
         async with asyncio.timeout(0.05):
             async for _ in TieredMemory(slow_model(), lambda: history).astream("a"):
                 pass
+
+    with pytest.raises(TimeoutError):
+        await read()
     assert said(history.messages) == ["h:a", "a:one "]
 
 

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_tiered import TieredContextMiddleware
-from langchain_tiered.threads import Address
 from tests.langchain_adapter.models import ScriptedModel, echo, replies, said, size
+
+pytest.importorskip("langchain.agents")
+from langchain.agents import create_agent
+from langgraph.checkpoint.memory import InMemorySaver
+
+from langchain_tiered.threads import Address
 from tests.langchain_adapter.test_middleware import analyst, call, query
 
 T1: Any = {"configurable": {"thread_id": "t1"}}
@@ -26,12 +29,11 @@ def sent(model: ScriptedModel) -> list[list[Any]]:
     return [[(m.type, m.content, getattr(m, "tool_calls", None)) for m in seen] for seen in model.seen]
 
 
-def run(saver: InMemorySaver, middleware: TieredContextMiddleware, questions: list[str], start: int = 0) -> ScriptedModel:
+def run(
+    saver: InMemorySaver, middleware: TieredContextMiddleware, questions: list[str], start: int = 0
+) -> ScriptedModel:
     """Asks questions in the thread t1, with a new model and agent; turns count from `start`."""
-    model = replies(
-        *(m for n in range(start, start + len(questions))
-          for m in (call("query", n, sql=f"SELECT {n}"), AIMessage(f"answer {n} " * 8, id=f"b{n}")))
-    )  # fmt: skip
+    model = analyst(len(questions), start)
     agent = create_agent(model, [query], middleware=[middleware], checkpointer=saver)
     for n, question in enumerate(questions, start):
         agent.invoke({"messages": [HumanMessage(question, id=f"h{n}")]}, T1)
@@ -94,7 +96,7 @@ def test_going_to_and_fro_between_forks() -> None:
 
 
 def test_a_regenerated_turn() -> None:
-    """When the last answer is taken out and made anew, the model gets the same request again, and the log has one answer."""
+    """When the last answer is taken out and made anew, the model gets the same request; the log has one answer."""
     saver, middleware = InMemorySaver(), new_middleware()
     first = run(saver, middleware, QUESTIONS[:4])
     model = replies(AIMessage("another answer", id="b3x"))
@@ -214,7 +216,7 @@ def test_recall_after_a_restart() -> None:
 
 
 def test_agent_in_an_agent() -> None:
-    """An agent that is called by a tool of another one has its own conversation, though thread and middleware are the same."""
+    """An agent called by a tool of another one has its own conversation, though thread and middleware are the same."""
     middleware = new_middleware()
     inner_model = replies("inner one", "inner two")
     inner = create_agent(inner_model, [], middleware=[middleware])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
-from llama_index.core.llms.mock import MockFunctionCallingLLMWithChatMemoryOfLastCall
+from llama_index.core.llms.mock import MockFunctionCallingLLM
 
 TABLE = "id,carrier,delay\n" + "\n".join(f"{k},{'AA' if k % 3 else 'UA'},{k * 7 % 50}" for k in range(400))
 
@@ -36,7 +36,12 @@ def talk(turns: int, body: str = TABLE) -> list[ChatMessage]:
     """A conversation in which every question needs one query."""
     out = [system("You are a careful analyst.")]
     for k in range(turns):
-        out += [user(f"Question {k}: who is late?"), call(f"c{k}"), result(f"c{k}", body), assistant(f"Answer {k}: UA.")]
+        out += [
+            user(f"Question {k}: who is late?"),
+            call(f"c{k}"),
+            result(f"c{k}", body),
+            assistant(f"Answer {k}: UA."),
+        ]
     return out
 
 
@@ -64,8 +69,8 @@ class Recorder:
         return ChatMessage(role="assistant", blocks=blocks)
 
 
-def calling_llm(generator: Callable[..., ChatMessage]) -> MockFunctionCallingLLMWithChatMemoryOfLastCall:
-    return MockFunctionCallingLLMWithChatMemoryOfLastCall(response_generator=generator, is_chat_model=True)
+def calling_llm(generator: Callable[..., ChatMessage]) -> MockFunctionCallingLLM:
+    return MockFunctionCallingLLM(response_generator=generator, is_chat_model=True)
 
 
 def texts(messages: Sequence[ChatMessage]) -> list[str]:

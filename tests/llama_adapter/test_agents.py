@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ from workflows.context.serializers import PickleSerializer
 from llama_tiered import TieredChatMemoryBuffer, bounded_llm
 from tests.llama_adapter.scripted import TABLE, Recorder, assistant, calling_llm, run_query, texts, user
 
-# llama-index-workflows looks at every attribute of an agent, deprecated ones of pydantic included; ReActAgent uses a deprecated property.
+# llama-index-workflows looks at every attribute of an agent, deprecated ones of pydantic included; ReActAgent uses a
+# deprecated property.
 pytestmark = pytest.mark.filterwarnings(
     "ignore::pydantic.PydanticDeprecatedSince20",
     "ignore::pydantic.PydanticDeprecatedSince211",
@@ -74,7 +76,7 @@ async def test_requests_extend_each_other() -> None:
     """Inside one run each request begins with the one before, so that the provider's prefix cache keeps hitting."""
     recorder, memory = Recorder(rounds=4), TieredChatMemoryBuffer.from_defaults(token_limit=20_000)
     await agent_of(recorder, memory).run("question", memory=memory)
-    for earlier, later in zip(recorder.requests, recorder.requests[1:], strict=False):
+    for earlier, later in pairwise(recorder.requests):
         assert later[: len(earlier)] == earlier
 
 
@@ -134,7 +136,7 @@ async def test_agent_workflow_shares_the_memory() -> None:
 
 @pytest.mark.parametrize("serializer", [JsonSerializer(), PickleSerializer()])
 async def test_reused_context_keeps_the_users_memory(serializer: Any) -> None:
-    """Between runs the workflow writes its memory down and reads it again; the agent goes on with the user's own object."""
+    """Between runs a workflow writes its memory and reads it again; the agent goes on with the user's own object."""
     recorder, memory = Recorder(rounds=1), TieredChatMemoryBuffer.from_defaults(token_limit=BUDGET)
     agent = agent_of(recorder, memory)
     context = Context(agent, serializer=serializer)

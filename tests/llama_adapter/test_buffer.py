@@ -13,10 +13,10 @@ from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.utils import get_tokenizer
-from tiered_core import CompactionStrategy, ContextBudgetExceededError, TieredError, TokenBudget
 
 from llama_tiered import LlamaContextBudgetExceededError, TieredChatMemoryBuffer
 from tests.llama_adapter.scripted import TABLE, assistant, call, result, system, talk, texts, user
+from tiered_core import CompactionStrategy, ContextBudgetExceededError, TieredError, TokenBudget
 
 
 def used(memory: TieredChatMemoryBuffer, messages: list[ChatMessage]) -> int:
@@ -117,7 +117,7 @@ def test_system_text_stays_first() -> None:
 
 
 def test_initial_token_count_is_part_of_the_budget() -> None:
-    """`initial_token_count` comes off the same sum; above the budget the error shows the arithmetic and is a ValueError."""
+    """`initial_token_count` comes off the same sum; above the budget the error shows the sum and is a ValueError."""
     memory = TieredChatMemoryBuffer.from_defaults(talk(10, "row " * 30), token_limit=600)
     assert used(memory, memory.get(initial_token_count=200)) <= 400
     assert memory.get(initial_token_count=200) == memory.view(overhead_tokens=200)
@@ -161,7 +161,7 @@ def test_budget_spellings() -> None:
 
 
 def test_budget_from_the_model() -> None:
-    """With an llm and nothing else views have three quarters of its window, as in ChatMemoryBuffer; else the default budget."""
+    """With an llm alone views have three quarters of its window, as in ChatMemoryBuffer; else the default budget."""
     llm = MockLLM()
     host = ChatMemoryBuffer.from_defaults(llm=llm).token_limit
     assert TieredChatMemoryBuffer.from_defaults(llm=llm).token_limit == host
@@ -228,7 +228,7 @@ def test_context_arguments() -> None:
 
 
 def test_persistent_store(tmp_path: Any) -> None:
-    """A second memory on the same store and session sees the conversation, and an empty `chat_history` leaves it alone."""
+    """A second memory on the same store and session sees the conversation; an empty `chat_history` leaves it alone."""
     address = f"sqlite:///{tmp_path}/talk.db"
     first = TieredChatMemoryBuffer.from_defaults(talk(5), store=address, token_limit=1_000)
     second = TieredChatMemoryBuffer.from_defaults([], store=address, token_limit=1_000)
@@ -252,7 +252,7 @@ def test_copies_are_the_memory_itself() -> None:
 
 
 def test_chat_store_shows_the_context() -> None:
-    """Without a chat store of one's own, `chat_store` is one over the context; other keys are empty and can't be written."""
+    """Without one of the user's, `chat_store` is one over the context; other keys are empty and can't be written."""
     memory = TieredChatMemoryBuffer.from_defaults(talk(1, "42"))
     store, key = memory.chat_store, memory.chat_store_key
     assert store.get_messages(key) == memory.get_all()
@@ -297,8 +297,8 @@ _STEP = st.one_of(
 @given(st.lists(_STEP, max_size=14), st.integers(60, 2_000))
 def test_get_works_wherever_the_host_does(steps: list[tuple[str, str]], limit: int) -> None:
     """Whatever stands in the transcript, `get` gives a view within the limit, or says that it can't."""
-    made = {"call": call, "result": lambda id: result(id, "n,m\n1,2"), "user": user, "assistant": assistant, "system": system}
-    history = [made[kind](x) if kind in made else ChatMessage(role=kind, content=x) for kind, x in steps]  # type: ignore[operator]
+    made = {"call": call, "result": lambda id: result(id, "n,m\n1,2")}
+    history = [made[kind](x) if kind in made else ChatMessage(role=kind, content=x) for kind, x in steps]
     memory = TieredChatMemoryBuffer.from_defaults(token_limit=limit)
     for message in history:
         memory.put(message)

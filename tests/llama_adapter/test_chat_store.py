@@ -10,17 +10,20 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
-from tiered_core import MemoryStore, TranscriptError
-from tiered_core.stores.protocol import NewRow
+from pydantic import Field
 
 from llama_tiered import TieredChatMemoryBuffer
 from tests.llama_adapter.scripted import assistant, call, result, system, talk, texts, user
+from tiered_core import MemoryStore, TranscriptError
+from tiered_core.stores.protocol import NewRow
 
 KEY = "user-1"
 
 
 def over(chat_store: Any, **kwargs: Any) -> TieredChatMemoryBuffer:
-    return TieredChatMemoryBuffer.from_defaults(chat_store=chat_store, chat_store_key=KEY, **{"token_limit": 2_000, **kwargs})
+    return TieredChatMemoryBuffer.from_defaults(
+        chat_store=chat_store, chat_store_key=KEY, **{"token_limit": 2_000, **kwargs}
+    )
 
 
 class CountingStore(MemoryStore):
@@ -135,13 +138,14 @@ async def test_51_concurrent_puts_lose_nothing() -> None:
     store = SimpleChatStore()
     memory = over(store)
     await asyncio.gather(*(memory.aput(user(f"note {k}")) for k in range(51)))
-    assert sorted(texts(memory.get())) == sorted(texts(store.get_messages(KEY))) == sorted(f"note {k}" for k in range(51))
+    notes = sorted(f"note {k}" for k in range(51))
+    assert sorted(texts(memory.get())) == sorted(texts(store.get_messages(KEY))) == notes
 
 
 class TextStore(BaseChatStore):
     """Keeps JSON texts as a database would: every read gives new objects."""
 
-    rows: dict[str, list[str]] = {}
+    rows: dict[str, list[str]] = Field(default_factory=dict)
 
     def set_messages(self, key: str, messages: list[ChatMessage]) -> None:
         self.rows[key] = [m.model_dump_json() for m in messages]

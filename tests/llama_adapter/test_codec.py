@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,13 +33,19 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.schema import ImageDocument
 from pydantic import BaseModel
-from tiered_core import Call, Change, TranscriptError
 
 from llama_tiered import LlamaIndexCodec
 from tests.llama_adapter.scripted import assistant, call, result, user
+from tiered_core import Call, Change, TranscriptError
 
 CODEC = LlamaIndexCodec()
-PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (640).to_bytes(4, "big") + (480).to_bytes(4, "big") + b"\x08\x06\0\0\0" + bytes(40)
+PNG = (
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+    + (640).to_bytes(4, "big")
+    + (480).to_bytes(4, "big")
+    + b"\x08\x06\0\0\0"
+    + bytes(40)
+)
 
 
 class OddBlock(BaseContentBlock):
@@ -105,7 +111,7 @@ def everything() -> ChatMessage:
 
 
 def test_reads_every_block() -> None:
-    """Texts, calls, reasoning, media and unknown blocks are read; text documents and citable texts are editable texts."""
+    """Texts, calls, reasoning, media and unknown blocks are read; text documents and citable texts are texts."""
     reading = CODEC.read(everything())
     assert reading.role == "user"
     assert reading.id is None
@@ -155,7 +161,10 @@ def test_no_content() -> None:
 @pytest.mark.parametrize(
     ("item", "expected"),
     [
-        ({"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}, Call("1", "f", '{"a": 1}')),
+        (
+            {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}},
+            Call("1", "f", '{"a": 1}'),
+        ),
         (OpenAICall(id="1", function=Function(name="f", arguments='{"a": 1}')), Call("1", "f", '{"a": 1}')),
         ({"id": "1", "name": "f", "input": {"a": 1}}, Call("1", "f", '{"a": 1}')),
         ({"name": "f", "args": {"a": 1}, "thought_signature": "x"}, Call(None, "f", '{"a": 1}')),
@@ -165,7 +174,7 @@ def test_no_content() -> None:
     ],
 )
 def test_calls_of_older_integrations(item: Any, expected: Call) -> None:
-    """Calls in `additional_kwargs["tool_calls"]` are read in the shape of every provider, altered in place, and stored."""
+    """Calls in `additional_kwargs["tool_calls"]` are read in every provider's shape, altered in place, and stored."""
     message = ChatMessage(role="assistant", additional_kwargs={"tool_calls": [item]})
     assert CODEC.read(message).calls == (expected,)
     assert CODEC.read(CODEC.load(CODEC.dump(message))).calls == (expected,)
@@ -186,7 +195,7 @@ def test_legacy_function_call() -> None:
 
 @pytest.mark.parametrize("id", ["c1", None])
 def test_mirrored_calls_count_once(id: str | None) -> None:
-    """A call that stands in a block and in `additional_kwargs` is one call; its arguments are altered in both places."""
+    """A call that stands in a block and in `additional_kwargs` is one call; its arguments change in both places."""
     plain = {"id": id, "function": {"name": "f", "arguments": '{"a":1}'}}
     other = {"id": "c2", "function": {"name": "g", "arguments": "{}"}}
     message = ChatMessage(
@@ -211,14 +220,17 @@ def test_arguments_keep_their_kind() -> None:
     """Arguments held as a dict stay one, those held as text stay text; what is no JSON object is wrapped."""
     message = ChatMessage(
         role="assistant",
-        blocks=[ToolCallBlock(tool_name="f", tool_kwargs={"a": 1}), ToolCallBlock(tool_name="g", tool_kwargs='{"a":1}')],
+        blocks=[
+            ToolCallBlock(tool_name="f", tool_kwargs={"a": 1}),
+            ToolCallBlock(tool_name="g", tool_kwargs='{"a":1}'),
+        ],
     )
     altered = CODEC.write(message, Change(arguments=("broken {", "broken {")))
     assert [b.tool_kwargs for b in altered.blocks] == [{"arguments": "broken {"}, "broken {"]
 
 
 def test_answers() -> None:
-    """A tool message answers the id in its `additional_kwargs`; an assistant message with such an id answers nothing."""
+    """A tool message answers the id in its `additional_kwargs`; an assistant message with one answers nothing."""
     assert CODEC.read(result("c7")).answers == ("c7",)
     assert CODEC.read(ChatMessage(role="tool", content="x", additional_kwargs={"tool_call_id": ""})).answers == (None,)
     direct = ChatMessage(role="assistant", content="x", additional_kwargs={"tool_call_id": "c7"})
@@ -280,7 +292,7 @@ def test_write_into_a_message_without_text() -> None:
 
 
 def test_write_around_the_text() -> None:
-    """Appended blocks stand behind the last text, prepended ones before the first; the text itself stays the same block."""
+    """Appended blocks stand behind the last text, prepended ones before the first; the text's own block stays."""
     altered = CODEC.write(user("mine"), Change(appended=("a", "b"), prepended=("p",)))
     assert [b.text for b in altered.blocks] == ["p", "mine", "a", "b"]
 
@@ -380,7 +392,9 @@ def test_streams_become_bytes() -> None:
 
 def test_pictures_given_the_old_way() -> None:
     """`additional_kwargs["images"]` became blocks when the message was made; they don't come twice after loading."""
-    message = ChatMessage(content="x", additional_kwargs={"images": [ImageDocument(image=base64.b64encode(PNG).decode())]})
+    message = ChatMessage(
+        content="x", additional_kwargs={"images": [ImageDocument(image=base64.b64encode(PNG).decode())]}
+    )
     loaded = CODEC.load(CODEC.dump(message))
     assert loaded.blocks == message.blocks
     assert len(ChatMessage(**dict(loaded)).blocks) == 2
@@ -401,7 +415,7 @@ def test_what_json_cannot_hold() -> None:
 
 
 def test_newer_and_unknown_texts() -> None:
-    """A stored message of a newer version, or with a class that isn't imported, is refused by name; nothing is imported."""
+    """A stored message of a newer version, or with a class that isn't imported, is refused by name."""
     with pytest.raises(TranscriptError, match="version 2"):
         CODEC.load('{"v":2}')
     with pytest.raises(TranscriptError, match="NoSuchBlock"):
@@ -416,10 +430,11 @@ def test_same_text_in_every_process() -> None:
         "print(C().dump(m)); print(C().read(m).digest())"
     )
     python, seeds = sys.executable, ("1", "2")
-    folder = Path(__file__).resolve().parents[2]
-    path = f"{folder}:{folder / 'shared'}"
+    path = os.pathsep.join(sys.path)
     outs = [
-        subprocess.run([python, "-c", code], env={"PYTHONHASHSEED": s, "PYTHONPATH": path}, capture_output=True, check=True)
+        subprocess.run(
+            [python, "-c", code], env={"PYTHONHASHSEED": s, "PYTHONPATH": path}, capture_output=True, check=True
+        )
         for s in seeds
     ]
     assert outs[0].stdout == outs[1].stdout != b""

@@ -7,9 +7,9 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 from llama_index.core.storage.chat_store import SimpleChatStore
-from tiered_core.testing import AdapterConformance, Line
 
 from llama_tiered import LlamaIndexCodec, TieredChatMemoryBuffer
+from tiered_core.testing import AdapterConformance, Line
 
 _ROLES: dict[str, Any] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 
@@ -49,7 +49,8 @@ class TestBuffer(AdapterConformance):
     def line(self, message: ChatMessage) -> Line:
         calls = tuple(b.tool_call_id for b in message.blocks if isinstance(b, ToolCallBlock))
         answer = message.additional_kwargs.get("tool_call_id")
-        return Line(message.role.value, message.content or "", calls, (answer,) if message.role == "tool" else ())  # type: ignore[arg-type]
+        role: Any = message.role.value
+        return Line(role, message.content or "", calls, (answer,) if role == "tool" else ())
 
     def tokens(self, messages: Sequence[ChatMessage]) -> int:
         codec, counter = LlamaIndexCodec(), self.open(100).context.counter

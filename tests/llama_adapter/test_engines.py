@@ -1,4 +1,4 @@
-"""Chat engines with the memory: synchronous, streaming and async; what reaches the model is legal and within the budget."""
+"""Chat engines with the memory, in all four ways to ask: what reaches the model is legal and within the budget."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_engine_makes_its_own_memory() -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", [ContextChatEngine, CondensePlusContextChatEngine])
 def test_context_engines(kind: Any, way: str) -> None:
-    """Engines with retrieved text answer turn by turn; history, retrieved text and question together keep the budget."""
+    """Engines with retrieved text: history, retrieved text and question together keep the budget."""
     llm, memory = recording(), TieredChatMemoryBuffer.from_defaults(token_limit=600)
     engine = kind.from_defaults(retriever=OneChunk(), llm=llm, memory=memory, system_prompt="Be brief.")
     for k in range(20):
@@ -138,7 +138,7 @@ def test_braces_in_the_history_stay(kind: Any) -> None:
 
 
 def test_engine_overhead_is_what_engines_add() -> None:
-    """The default head-room covers two retrieved chunks of 1,024 tokens with the longest default template, not much more."""
+    """The default head-room is two retrieved chunks of 1,024 tokens in the longest default template."""
     llm, memory = recording(), TieredChatMemoryBuffer.from_defaults(token_limit=20_000)
     counter = memory.context.counter
     chunk = counter.truncate("delay minutes carrier airport " * 2_000, 1_024)
@@ -154,7 +154,7 @@ def test_engine_overhead_is_what_engines_add() -> None:
 
 
 def test_head_room_is_taken_off_only_while_the_question_is_ahead() -> None:
-    """`get(input=…)` leaves room for question and engine; for a question that stands in the memory already it doesn't."""
+    """`get(input=…)` leaves room for question and engine, unless the question stands in the memory already."""
     memory = TieredChatMemoryBuffer.from_defaults(talk(4, "42"), token_limit=400, engine_overhead=150)
     context = memory.context
     assert sum(map(context.count_message, memory.get(input="And who is early?"))) <= 400 - 150
@@ -163,7 +163,7 @@ def test_head_room_is_taken_off_only_while_the_question_is_ahead() -> None:
 
 
 def test_head_room_gives_way() -> None:
-    """The default head-room is a guess: where it would leave no view, the view is made without it; a set one is kept."""
+    """The default head-room is a guess: where it leaves no view, it is given up; one that was set is kept."""
     history = [system("word " * 70), user("hello"), assistant("hi")]
     memory = TieredChatMemoryBuffer.from_defaults(history, token_limit=110)
     assert memory.get(input="and?")[0] == history[0]
@@ -174,7 +174,10 @@ def test_head_room_gives_way() -> None:
 
 def test_question_prompt_is_formatted_once() -> None:
     """A prompt template that is filled with a history string isn't filled again by what stands in it."""
-    llm, memory = MockLLM(), TieredChatMemoryBuffer.from_defaults([user("{question}"), assistant("ok")], token_limit=900)
+    llm, memory = (
+        MockLLM(),
+        TieredChatMemoryBuffer.from_defaults([user("{question}"), assistant("ok")], token_limit=900),
+    )
     index = VectorStoreIndex.from_documents([], embed_model=MockEmbedding(embed_dim=4))
     engine = CondenseQuestionChatEngine.from_defaults(
         query_engine=index.as_query_engine(llm=llm), llm=llm, memory=memory,

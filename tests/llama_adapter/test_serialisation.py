@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ThinkingBlock
 from llama_index.core.storage.chat_store import SimpleChatStore
-from tiered_core import CompactionStrategy, MemoryStore, PressureThresholds, TieredError, TokenBudget
 
 from llama_tiered import TieredChatMemoryBuffer
 from tests.llama_adapter.scripted import assistant, talk, texts, user
+from tiered_core import CompactionStrategy, MemoryStore, PressureThresholds, TieredError, TokenBudget
 
-ROOT = Path(__file__).resolve().parents[2]
 VIEW_OF = """
 import json, sys
 from llama_tiered import LlamaIndexCodec, TieredChatMemoryBuffer
@@ -68,10 +67,9 @@ def test_same_view_and_transcript(way: Any) -> None:
 def test_same_view_in_another_process() -> None:
     """Another process gives the same view byte for byte."""
     memory = shortened()
-    path = f"{ROOT}:{ROOT / 'shared'}"
     out = subprocess.run(
         [sys.executable, "-c", VIEW_OF], input=memory.to_string(), capture_output=True, check=True, text=True,
-        env={"PYTHONPATH": path, "TIERED_OFFLINE": "1", "PYTHONHASHSEED": "7"},
+        env={"PYTHONPATH": os.pathsep.join(sys.path), "TIERED_OFFLINE": "1", "PYTHONHASHSEED": "7"},
     )  # fmt: skip
     assert json.loads(out.stdout) == dumped(memory)
 
@@ -94,7 +92,9 @@ def test_plain_json() -> None:
     """`to_dict` is plain JSON, and reading it doesn't alter it."""
     memory = shortened()
     memory.put(ChatMessage(role="user", blocks=[TextBlock(text="\ud800"), ImageBlock(image=b"\xff\xd8\xff00")]))
-    memory.put(ChatMessage(role="assistant", blocks=[ThinkingBlock(content="t", additional_information={"signature": b"\1"})]))
+    memory.put(
+        ChatMessage(role="assistant", blocks=[ThinkingBlock(content="t", additional_information={"signature": b"\1"})])
+    )
     data = memory.to_dict()
     assert json.loads(json.dumps(data)) == data
     kept = json.dumps(data)
@@ -198,7 +198,7 @@ class KeptElsewhere(SimpleChatStore):
 
 
 def test_other_chat_stores() -> None:
-    """A chat store that can't be made anew gives way to a copy of the messages, with a warning; `chat_store=` prevents that."""
+    """A chat store that can't be made anew gives way to a copy of the messages, with a warning, unless it is given."""
     store = KeptElsewhere()
     memory = TieredChatMemoryBuffer.from_defaults(talk(6), chat_store=store, token_limit=900)
     data = memory.to_dict()
@@ -215,9 +215,11 @@ def test_reads_what_the_host_wrote() -> None:
     """A dict of LlamaIndex's own ChatMemoryBuffer becomes a tiered memory, its oldest form included."""
     messages = [{"role": "user", "additional_kwargs": {}, "blocks": [{"block_type": "text", "text": "hi"}]}]
     host = {
-        "chat_store": {"store": {"k": messages}, "class_name": "SimpleChatStore"}, "chat_store_key": "k", "token_limit": 70,
+        "chat_store": {"store": {"k": messages}, "class_name": "SimpleChatStore"},
+        "chat_store_key": "k",
+        "token_limit": 70,
         "class_name": "ChatMemoryBuffer",
-    }  # fmt: skip
+    }
     memory = TieredChatMemoryBuffer.from_dict(host)
     assert (texts(memory.get_all()), memory.token_limit, memory.chat_store_key) == (["hi"], 70, "k")
     assert texts(TieredChatMemoryBuffer.from_dict({"chat_history": messages, "token_limit": 70}).get_all()) == ["hi"]

@@ -95,7 +95,7 @@ def _is_tabular(rows: Sequence[Sequence[str]], delimiter: str) -> bool:
     first, second = columns[0], columns[1]
     if delimiter == "," and sum(bool(_MILLISECONDS.match(cell)) for cell in second) * 2 > len(second):
         return False
-    inner = [cell for row in rows for cell in row[1:]]
+    inner = [cell for row in rows for cell in row[1:] if cell.strip()]
     spaced = sum(cell.startswith(" ") for cell in inner)
     if delimiter != "|" and spaced * 2 > len(inner) and not valued:
         return False

@@ -98,15 +98,21 @@ def _single_gaps(rows: Sequence[str], drawn: str, span: tuple[int, int]) -> list
     start, end = span
     found: list[tuple[int, int]] = []
     for at in (i for i in range(start + 1, end - 1) if drawn[i] == "0"):
-        left = [row[start:at] for row in rows]
-        index = start == 0 and not left[0].strip()
-        ends = all(part[-1:].strip() or not part.strip() for part in left) and bool(index or left[0].strip())
-        values = not index and all(part.strip() in _ABSENT or is_value(part) for part in left[1:])
-        dates = any(row[at:].strip() for row in rows[1:]) and all(_DATE.match(row, at + 1) for row in rows[1:])
-        if ends and (values or dates):
+        if _is_gap(rows, start, at):
             found.append((start, at))
             start = at + 1
     return [*found, (start, end)]
+
+
+def _is_gap(rows: Sequence[str], start: int, at: int) -> bool:
+    index = start == 0 and not rows[0][:at].strip()
+    if not index and not rows[0][at - 1 : at].strip():
+        return False
+    if not all(row[at - 1 : at].strip() or not row[start:at].strip() for row in rows):
+        return False
+    if not index and all(row[start:at].strip() in _ABSENT or is_value(row[start:at]) for row in rows[1:]):
+        return True
+    return all(_DATE.match(row, at + 1) for row in rows[1:]) and any(row[at:].strip() for row in rows[1:])
 
 
 def _is_aligned(rows: Sequence[str], spans: Sequence[tuple[int, int]]) -> bool:

@@ -116,9 +116,10 @@ def from_lines(text: str) -> Table | None:
 
 
 def looks_like_tuples(sample: str) -> bool:
-    """Whether the beginning of a text is a Python list of tuples of scalars."""
+    """Whether the beginning of a text is a Python list of at least two tuples of scalars."""
     start = sample.lstrip()
-    return start.startswith("[(") and _TUPLE.match(start, 1) is not None
+    first = _TUPLE.match(start, 1) if start.startswith("[(") else None
+    return first is not None and _BETWEEN.match(start, first.end()) is not None
 
 
 def from_tuples(text: str) -> Table | None:
@@ -151,6 +152,7 @@ def _scalar(token: str) -> str | None:
     stamp = _STAMP.fullmatch(token)
     if stamp:
         return _stamp_text([int(part) for part in stamp[1].split(",") if part.strip()])
+    token = token[1:] if token[0] == "b" and "\\" not in token else token
     if token[0] in "'\"":
         return _ESCAPE.sub(_unescape, token[1:-1])
     return {"True": "true", "False": "false"}.get(token, token)

@@ -1,4 +1,4 @@
-"""A host's own way of counting: a function from a text (or a host message) to a figure, or a tokenizer that returns a list."""
+"""A host's own way of counting: a function from a text (or host message) to a figure, or to a list of tokens."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NO_FRAMING = Framing(message=0, role=0, name=0, reply=0)
 class CallableCounter(FramedCounter):
     """Wraps a callable; its figures are final, no framing is added.
 
-    The callable gets a string and returns a number or a sized value (LlamaIndex's `tokenizer_fn` returns a list of tokens).
-    One that takes host messages is asked through `count_host`; of a message's parts it then sees only texts. Pictures it
-    can't see cost what they cost elsewhere.
+    The callable gets a string and returns a number or a sized value (LlamaIndex's `tokenizer_fn` returns a list of
+    tokens). One that takes host messages is asked through `count_host`; of a message's parts it then sees only texts.
+    Pictures it can't see cost what they cost elsewhere.
     """
 
     def __init__(self, function: Callable[[Any], Any], name: str = "") -> None:
@@ -58,5 +58,5 @@ class CallableCounter(FramedCounter):
         return sum(self.count_message(reading) for reading in readings)
 
     def truncate(self, text: str, max_tokens: int, side: Side = "head") -> str:
-        """A head (or tail) with at most `max_tokens` tokens, found by asking the callable about 2·log2(length) times."""
+        """A head (or tail) with at most `max_tokens` tokens; asks the callable about 2·log2(length) times."""
         return truncate_by_search(text_of(text), max_tokens, side, self.count_text)

@@ -1,9 +1,10 @@
 """Cuts a long text at places where no piece of a vocabulary's split pattern can reach across.
 
-Why a cut is safe: the split patterns of cl100k and o200k (see `vocabulary`) are matched from left to right without looking back,
-so a text may be cut wherever a piece must end, provided that the piece before sees no difference. No alternative continues
-from a visible character into a space, from an ASCII digit into anything but a digit, or from a letter into punctuation other
-than the apostrophe of a contraction; and the only look-aheads are those of white-space runs, which such cuts don't touch.
+Why a cut is safe: the split patterns of cl100k and o200k (see `vocabulary`) are matched from left to right without
+looking back, so a text may be cut wherever a piece must end, provided that the piece before sees no difference. No
+alternative continues from a visible character into a space, from an ASCII digit into anything but a digit, or from a
+letter into punctuation other than the apostrophe of a contraction; and the only look-aheads are those of white-space
+runs, which such cuts don't touch.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ CHUNK = 50_000
 LONGEST = 400_000
 """Characters of a chunk when there is no safe cut; the chunk then ends anywhere."""
 UNSAFE_CUT_TOKENS = 8
-"""Added for each such cut, so that the sum stays a bound; it is below 0.05 % of a chunk's tokens except in runs of one character."""
+"""Added for each such cut, so that the sum stays a bound."""
 
 _LETTER_OR_DIGIT = r"A-Za-z0-9\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3"
 _PUNCTUATION = r"!-&(-/:-@\[-`{-~\u3001\u3002\uff0c\uff01\uff1f"

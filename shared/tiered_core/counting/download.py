@@ -22,8 +22,9 @@ class TokenCountWarning(UserWarning):
 def fetch_once(url: str, sha256: str, folder: Path | None, file_name: str) -> bytes | None:
     """The file behind an address, None when it can't be had within `DOWNLOAD_SECONDS` in total.
 
-    A failure is remembered for the whole process: no later call tries again. `TIERED_OFFLINE=1` forbids any attempt. A file
-    that was loaded is kept in `folder` (None: nowhere), where tiktoken looks for it too. The caller holds a lock.
+    A failure is remembered for the whole process: no later call tries again. `TIERED_OFFLINE=1` forbids any attempt.
+    A file that was loaded is kept in `folder` (None: nowhere), where tiktoken looks for it too. The caller holds a
+    lock.
     """
     global _failure
     if is_offline() or _failure is not None:
@@ -64,7 +65,7 @@ def _within(seconds: float, url: str) -> tuple[bytes | None, str]:
 
     def load() -> None:
         try:
-            with urllib.request.urlopen(url, timeout=seconds) as answer:  # noqa: S310 - the addresses are our own constants
+            with urllib.request.urlopen(url, timeout=seconds) as answer:  # noqa: S310 - our own constants
                 outcome.append(answer.read())
         except Exception as error:  # noqa: BLE001 - whatever a network, proxy or sandbox raises
             failures.append(f"{type(error).__name__}: {error}")

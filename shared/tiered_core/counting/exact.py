@@ -9,21 +9,23 @@ from tiered_core.counting.exact_truncation import head_within, tail_within
 from tiered_core.counting.framing import NEUTRAL, FramedCounter, Framing
 from tiered_core.counting.pictures import OPENAI_TILES, PictureRule
 from tiered_core.counting.plain import text_of
-from tiered_core.counting.vocabulary import LazyEncoding
+from tiered_core.counting.vocabulary import GivenEncoding, LazyEncoding
 from tiered_core.types import Side
 
 
 class TiktokenCounter(FramedCounter):
-    """Counts with a vocabulary; equal to `len(encoding.encode_ordinary(text))` for every text.
+    """Counts with a vocabulary; the same as `len(encoding.encode_ordinary(text))` for every text.
 
     Only a run of more than 400,000 characters without any safe cut (see `chunks`) is counted in parts, at most
     8 tokens too high per part. Special-token literals in a text are ordinary text; lone surrogates count as U+FFFD.
     """
 
     def __init__(
-        self, vocabulary: LazyEncoding, framing: Framing = NEUTRAL, pictures: PictureRule = OPENAI_TILES, name: str = ""
-    ) -> None:
-        super().__init__(name or vocabulary.vocabulary.name, True, framing, pictures)
+        self, vocabulary: LazyEncoding | GivenEncoding, framing: Framing = NEUTRAL, pictures: PictureRule =
+        OPENAI_TILES,
+        name: str = "",
+    ) -> None:  # fmt: skip
+        super().__init__(name or f"tiktoken:{vocabulary.name}", True, framing, pictures)
         self._vocabulary = vocabulary
 
     def encode(self, text: str) -> list[int]:
@@ -42,7 +44,7 @@ class TiktokenCounter(FramedCounter):
         return sum(len(self.encode(chunk)) + (0 if safe else UNSAFE_CUT_TOKENS) for chunk, safe in split_safely(text))
 
     def truncate(self, text: str, max_tokens: int, side: Side = "head") -> str:
-        """The longest head (or tail) with at most `max_tokens` tokens; time grows with the answer, not with the text."""
+        """The longest head (or tail) with at most `max_tokens` tokens; takes time for the answer, not for the text."""
         text = text_of(text)
         if max_tokens <= 0:
             return ""

@@ -1,8 +1,9 @@
 """The longest head or tail within a number of tokens, for a byte-pair vocabulary.
 
-The text is tokenised only as far as the answer reaches. The ids are then cut and their bytes give the place; because a shorter
-piece of text may have other tokens than it had inside the longer one, the characters around that place are counted again.
-No longer head (or tail) up to 32 characters beyond the answer has as few tokens, unless there is no safe cut near it.
+The text is tokenised only as far as the answer reaches. The ids are then cut and their bytes give the place; because
+a shorter piece of text may have other tokens than it had inside the longer one, the characters around that place are
+counted again. No longer head (or tail) up to 32 characters beyond the answer has as few tokens, unless there is no
+safe cut near it.
 """
 
 from __future__ import annotations

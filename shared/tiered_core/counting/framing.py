@@ -60,7 +60,9 @@ class FramedCounter(ABC):
     name: str
     exact: bool
 
-    def __init__(self, name: str, exact: bool, framing: Framing = NEUTRAL, pictures: PictureRule = OPENAI_TILES) -> None:
+    def __init__(
+        self, name: str, exact: bool, framing: Framing = NEUTRAL, pictures: PictureRule = OPENAI_TILES
+    ) -> None:
         self.name = name
         self.exact = exact
         self.framing = framing

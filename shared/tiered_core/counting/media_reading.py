@@ -60,7 +60,7 @@ def media_from_data_url(
 
 
 def decode_base64(text: str | bytes) -> bytes:
-    """The bytes of base64 text; white space, the URL-safe alphabet, missing padding and stray characters are tolerated."""
+    """The bytes of base64 text; white space, the URL-safe alphabet and missing padding are tolerated."""
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     try:
         return base64.b64decode(raw, validate=True)
@@ -73,7 +73,5 @@ def decode_base64(text: str | bytes) -> bytes:
 def kind_of_mime(mime: str) -> MediaKind:
     """The kind of content that a media type stands for; "file" for documents and for none."""
     family = mime.strip().lower().partition("/")[0]
-    for kind in ("image", "audio", "video"):
-        if family == kind:
-            return kind  # type: ignore[return-value]
-    return "file"
+    kinds: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
+    return kinds.get(family, "file")

@@ -1,7 +1,8 @@
 """What pictures, recordings and files cost. The bytes are never decoded and never counted as text.
 
-Sources, read 2026-11-30. OpenAI: https://platform.openai.com/docs/guides/images-vision#calculating-costs, multipliers of newer
-models as measured in https://community.openai.com/t/1377015. Claude: https://platform.claude.com/docs/en/build-with-claude/vision.
+Sources, read 2026-11-30. OpenAI: https://platform.openai.com/docs/guides/images-vision#calculating-costs, multipliers
+of newer models as measured in https://community.openai.com/t/1377015. Claude:
+https://platform.claude.com/docs/en/build-with-claude/vision.
 Gemini: https://ai.google.dev/gemini-api/docs/tokens and …/media-resolution. Requirement B4.
 """
 
@@ -55,7 +56,7 @@ class PictureRule:
 
 
 def openai_tiles(base: int = 85, per_tile: int = 170) -> PictureRule:
-    """OpenAI's tile rule: `base` with detail "low", else `base` plus `per_tile` for each 512 × 512 tile after scaling down."""
+    """OpenAI's tile rule: `base` with detail "low", else also `per_tile` for each 512 × 512 tile after scaling down."""
     return PictureRule(f"tiles-{base}-{per_tile}", partial(_tiles, base, per_tile), base)
 
 
@@ -80,10 +81,8 @@ def _tiles(base: int, per_tile: int, width: int, height: int, detail: str | None
 
 def _patches(factor: float, cap: int, other_cap: int, width: int, height: int, detail: str | None) -> int:
     cap = cap if detail in ("high", "low") else other_cap
-    patches = math.ceil(width / 32) * math.ceil(height / 32)
-    if patches > cap:
-        # The documented scaling gives at most `cap`; what is billed reaches it (https://community.openai.com/t/1281361).
-        patches = cap
+    # The documented scaling gives at most `cap`; what is billed reaches it (https://community.openai.com/t/1281361).
+    patches = min(cap, math.ceil(width / 32) * math.ceil(height / 32))
     return math.ceil(round(patches * factor, 6))
 
 
@@ -136,8 +135,8 @@ class _Bound:
     most: int
 
 
-# No length in seconds or pages is known, so these are bounds from the bytes: speech at 32 tokens/s and 16 kbit/s; video at
-# 263 tokens/s and 500 kbit/s; documents at 3,000 tokens per page (Claude's upper figure) and 60 KB per page.
+# No length in seconds or pages is known, so these are bounds from the bytes: speech at 32 tokens/s and 16 kbit/s;
+# video at 263 tokens/s and 500 kbit/s; documents at 3,000 tokens per page (Claude's upper figure) and 60 KB per page.
 _BOUNDS = {
     "audio": _Bound(62, 100, 60_000),
     "video": _Bound(240, 1_000, 200_000),

@@ -21,7 +21,7 @@ def text_of(value: object) -> str:
 
 
 def compact_json(data: object) -> str:
-    """Compact JSON text of any value; what JSON can't hold is written as the nearest plain value, at worst as its `repr`."""
+    """Compact JSON text of any value; what JSON can't hold is written as the nearest plain value, or its `repr`."""
     try:
         return json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=_plain)
     except (TypeError, ValueError, RecursionError):

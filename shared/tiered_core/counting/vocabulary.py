@@ -1,8 +1,8 @@
 """Where a vocabulary comes from: a carrier on disk, else one bounded download, else nowhere.
 
 Vocabularies, addresses, sha256 sums, split patterns and special tokens are those of tiktoken 0.14.0
-(https://github.com/openai/tiktoken/blob/main/tiktoken_ext/openai_public.py, MIT, read 2026-11-30). An `Encoding` is built
-from them directly: neither the environment nor tiktoken's registry of the process is touched.
+(https://github.com/openai/tiktoken/blob/main/tiktoken_ext/openai_public.py, MIT, read 2026-11-30). An `Encoding` is
+built from them directly: neither the environment nor tiktoken's registry of the process is touched.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import tiktoken
 
 _CL100K_PATTERN = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
 _O200K_PATTERN = "|".join(
     [
@@ -96,7 +97,8 @@ class LazyEncoding:
     """A verified vocabulary file; the encoder is built when it is first needed (about 0.2 s) and then kept."""
 
     def __init__(self, vocabulary: Vocabulary, content: bytes) -> None:
-        self.vocabulary = vocabulary
+        self.name = vocabulary.name
+        self._vocabulary = vocabulary
         self._content: bytes | None = content
         self._encoding: tiktoken.Encoding | None = None
         self._lock = threading.Lock()
@@ -107,9 +109,17 @@ class LazyEncoding:
         if self._encoding is None:
             with self._lock:
                 if self._encoding is None:
-                    self._encoding = _build(self.vocabulary, self._content or b"")
+                    self._encoding = _build(self._vocabulary, self._content or b"")
                     self._content = None
         return self._encoding
+
+
+class GivenEncoding:
+    """An encoder that the caller holds already."""
+
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self.encoding = encoding
+        self.name = encoding.name
 
 
 _loaded: dict[str, LazyEncoding] = {}
@@ -119,9 +129,9 @@ _loading = threading.Lock()
 def load_vocabulary(name: str) -> LazyEncoding | None:
     """The encoder of a vocabulary, None when no carrier holds it and it can't be downloaded.
 
-    Looks, in this order, into `TIKTOKEN_CACHE_DIR`, `DATA_GYM_CACHE_DIR`, `<tmp>/data-gym-cache`, llama-index-core's folder and
-    the wheel of the `offline` extra; every file is checked by sha256. A download is tried at most once per process, see
-    `fetch_once`.
+    Looks, in this order, into `TIKTOKEN_CACHE_DIR`, `DATA_GYM_CACHE_DIR`, `<tmp>/data-gym-cache`, llama-index-core's
+    folder and the wheel of the `offline` extra; every file is checked by sha256. A download is tried at most once per
+    process, see `fetch_once`.
 
     Raises:
         KeyError: for a name that is not in `VOCABULARIES`.
@@ -161,12 +171,12 @@ def cache_folders() -> list[Path]:
     folders.append(Path(tempfile.gettempdir()) / "data-gym-cache")
     # Found without importing: `import llama_index.core` costs seconds.
     spec = importlib.util.find_spec("llama_index")
-    folders += [Path(p) / "core" / "_static" / "tiktoken_cache" for p in (spec and spec.submodule_search_locations) or ()]
-    return folders
+    places = (spec and spec.submodule_search_locations) or ()
+    return folders + [Path(place) / "core" / "_static" / "tiktoken_cache" for place in places]
 
 
 def _writable_cache() -> Path | None:
-    """Where tiktoken itself would keep a download; None where the user switched its cache off with an empty name."""
+    """Where tiktoken itself would keep a download; None where its cache is switched off by an empty name."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             return Path(os.environ[variable]) if os.environ[variable] else None
@@ -176,7 +186,8 @@ def _writable_cache() -> Path | None:
 def _from_wheel(vocabulary: Vocabulary) -> bytes | None:
     """The vocabulary file, rebuilt from toktok-rs (extra `offline`), which carries it compiled in.
 
-    The accessor is not part of toktok's documented API; the sha256 check makes that safe, and a test breaks when it goes.
+    The accessor is not part of toktok's documented API; the sha256 check makes that safe, and a test breaks when it
+    goes.
     """
     try:
         import toktok

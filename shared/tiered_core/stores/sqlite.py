@@ -79,9 +79,7 @@ class SQLiteStore(AsyncTwins):
             if path != ":memory:":
                 path = str(Path(path).expanduser().resolve())
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(
-                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+            connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             self._prepare(connection)
