@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 from langchain_core.exceptions import ContextOverflowError
 
 from tiered_core import errors as core
@@ -16,10 +13,6 @@ class ContextBudgetExceededError(core.ContextBudgetExceededError, ContextOverflo
     A `tiered_core.ContextBudgetExceededError` with all its figures, and a `ContextOverflowError` of LangChain, so that
     code which handles the host's error handles ours.
     """
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        figures = ("needed", "window", "reserve", "overhead", "per_tier", "biggest")
-        return partial(type(self), **{name: getattr(self, name) for name in figures}), ()
 
 
 _TOO_LONG = (

@@ -151,5 +151,3 @@ def _subclasses(kind: type[BaseMessage]) -> Iterator[type[BaseMessage]]:
     yield kind
     for child in kind.__subclasses__():
         yield from _subclasses(child)
-
-

@@ -15,6 +15,7 @@ from langchain_core.utils.pydantic import create_model_v2
 from pydantic import BaseModel, ConfigDict
 
 from langchain_tiered.batching import arun_in_order, in_input_order, run_in_order
+from langchain_tiered.bound_tools import bound_tools
 from langchain_tiered.exchange import joined
 from langchain_tiered.round_trip import Keys, RoundTrip
 from langchain_tiered.sessions import SESSION_ID, history_of, session_key
@@ -110,7 +111,7 @@ class TieredMemory(RunnableSerializable[Any, Any]):
     def _begin(self, config: RunnableConfig) -> RoundTrip:
         history = history_of(self.get_session_history, self.history_factory_config, config, self.input_messages_key)
         keys = Keys(self.input_messages_key, self.output_messages_key, self.history_messages_key)
-        return RoundTrip(history, keys, config)
+        return RoundTrip(history, keys, config, bound_tools(self.runnable))
 
     # --- streams ---------------------------------------------------------------------------------------------------
 

@@ -38,11 +38,10 @@ class TieredContextState(AgentState[Any]):
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A request that fits, its view and overhead in tokens, and what to keep in the checkpoint."""
+    """A request that fits, its overhead in tokens, and what to keep in the checkpoint."""
 
     request: ModelRequest[Any]
     thread: Thread
-    tokens: int
     overhead: int
     kept: dict[str, Any]
 
@@ -89,6 +88,7 @@ class TieredContextMiddleware(AgentMiddleware[TieredContextState, Any, Any]):
                 raise
             ready = self._prepare_again(request, ready, error)
             response = handler(ready.request)
+        ready.thread.context.calibrate(_usage(response), ready.overhead)
         return _response(response, request, ready)
 
     async def awrap_model_call(
@@ -103,6 +103,7 @@ class TieredContextMiddleware(AgentMiddleware[TieredContextState, Any, Any]):
                 raise
             ready = await self._aprepare_again(request, ready, error)
             response = await handler(ready.request)
+        await ready.thread.context.acalibrate(_usage(response), ready.overhead)
         return _response(response, request, ready)
 
     def _prepare(self, request: ModelRequest[Any], margin: int | None) -> _Prepared:
@@ -150,14 +151,11 @@ class TieredContextMiddleware(AgentMiddleware[TieredContextState, Any, Any]):
     def _fitted(
         self, request: ModelRequest[Any], thread: Thread, address: Address, view: list[Any], around: int
     ) -> _Prepared:
-        tokens = sum(map(thread.context.count_message, view))
         messages, system = self._system_apart(view, request.system_message)
         kept = {"state": thread.exported, "margin": thread.margin, "run": address.run}
-        return _Prepared(request.override(messages=messages, system_message=system), thread, tokens, around, kept)
+        return _Prepared(request.override(messages=messages, system_message=system), thread, around, kept)
 
-    def _system_apart(
-        self, view: list[Any], system: SystemMessage | None
-    ) -> tuple[list[Any], SystemMessage | None]:
+    def _system_apart(self, view: list[Any], system: SystemMessage | None) -> tuple[list[Any], SystemMessage | None]:
         """A system message that holds nothing but blocks of ours goes behind the agent's own system text."""
         first: BaseMessage | None = view[0] if view else None
         if system is None or not isinstance(first, SystemMessage) or not is_ours(first):
@@ -190,10 +188,17 @@ def _kept(state: Any) -> Mapping[str, Any] | None:
     return kept if isinstance(kept, Mapping) and "state" in kept else None
 
 
+def _usage(response: Any) -> Any:
+    """What the provider reported, None where it did not."""
+    messages = getattr(response, "result", None) or [response]
+    return next((m.usage_metadata for m in messages if getattr(m, "usage_metadata", None)), None)
+
+
 def _harder(ready: _Prepared) -> int:
     """The margin with which a view is a quarter smaller than one that was too long."""
-    available = ready.thread.context.budget.available
-    return max(ready.thread.margin, available - ready.overhead - ready.tokens * 3 // 4)
+    context = ready.thread.context
+    tokens = sum(map(context.count_message, ready.request.messages))
+    return max(ready.thread.margin, context.budget.available - ready.overhead - tokens * 3 // 4)
 
 
 def _response(response: ModelResponse[Any], request: ModelRequest[Any], ready: _Prepared) -> ExtendedModelResponse[Any]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from langchain.agents.middleware import ModelRequest
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
-from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from langchain_tiered.bound_tools import definition_of
 from tiered_core import TieredContext
 
 _KEPT = 64
@@ -37,19 +37,12 @@ class Overhead:
                 self._counted.move_to_end(key)
                 return self._counted[key][1]
         *own, response_format = tools
-        tokens = context.count_tools([*map(_definition, own), *_response_tools(response_format)])
+        tokens = context.count_tools([*map(definition_of, own), *_response_tools(response_format)])
         with self._lock:
             self._counted[key] = (tools, tokens)
             while len(self._counted) > _KEPT:
                 self._counted.popitem(last=False)
         return tokens
-
-
-def _definition(tool: Any) -> Mapping[str, Any]:
-    try:
-        return convert_to_openai_tool(tool)
-    except (ValueError, TypeError, KeyError):  # a provider's own tool: it is sent as it stands
-        return tool if isinstance(tool, Mapping) else {"name": str(getattr(tool, "name", tool))}
 
 
 def _response_tools(response_format: Any) -> Sequence[Mapping[str, Any]]:

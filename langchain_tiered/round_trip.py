@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ class RoundTrip:
         history: of the session.
         keys: where things stand.
         config: for the Runnable that is called.
+        tools: definitions of the tools that the model gets.
         shown: copies of the history's messages that went in.
         asked: the messages that came in.
         chunks: what was streamed so far.
@@ -41,6 +42,7 @@ class RoundTrip:
     history: Any
     keys: Keys
     config: RunnableConfig
+    tools: Sequence[Mapping[str, Any]] = ()
     shown: list[BaseMessage] = field(default_factory=list)
     asked: list[BaseMessage] = field(default_factory=list)
     chunks: list[Any] = field(default_factory=list)
@@ -53,13 +55,13 @@ class RoundTrip:
     def enter(self, value: Any) -> Any:
         """What the Runnable gets for an input."""
         self.asked = input_messages(value, self.keys.input)
-        self.shown = read_view(self.history, self.asked)
+        self.shown = read_view(self.history, self.asked, self.tools)
         return self._sent(value)
 
     async def aenter(self, value: Any) -> Any:
         """See `enter`."""
         self.asked = input_messages(value, self.keys.input)
-        self.shown = await aread_view(self.history, self.asked)
+        self.shown = await aread_view(self.history, self.asked, self.tools)
         return self._sent(value)
 
     def _sent(self, value: Any) -> Any:

@@ -14,21 +14,31 @@ from langchain_tiered.history import TieredChatMessageHistory
 from tiered_core import TieredContext
 
 
-def read_view(history: Any, asked: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The messages to show before these: the view that fits beside them, or copies of all that a plain history has."""
+def read_view(history: Any, asked: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]] = ()) -> list[BaseMessage]:
+    """The messages to show before these: the view that fits beside them, or copies of all that a plain history has.
+
+    Args:
+        history: of the session.
+        asked: messages that stand behind the view and are added later.
+        tools: definitions of the tools that the model gets.
+    """
     question = question_of(asked)
     if isinstance(history, TieredChatMessageHistory):
-        return history.view(question, _tokens(history.context, asked))
+        context = history.context
+        return context.view(question, context.count_tools(tools), upcoming_tokens=_tokens(context, asked))
     if callable(view := getattr(history, "view", None)):
         return list(view(question=question))
     return list(map(copy_message, history.messages))
 
 
-async def aread_view(history: Any, asked: Sequence[BaseMessage]) -> list[BaseMessage]:
+async def aread_view(
+    history: Any, asked: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]] = ()
+) -> list[BaseMessage]:
     """See `read_view`."""
     question = question_of(asked)
     if isinstance(history, TieredChatMessageHistory):
-        return await history.aview(question, _tokens(history.context, asked))
+        context = history.context
+        return await context.aview(question, context.count_tools(tools), upcoming_tokens=_tokens(context, asked))
     if callable(view := getattr(history, "aview", None)):
         return list(await view(question=question))
     return list(map(copy_message, await history.aget_messages()))

@@ -43,7 +43,7 @@ class Arguments:
         plain: dict[str, Any] = {k: v for k, v in self.options.items() if v is None or isinstance(v, str | int | float)}
         strategy = self.options.get("strategy")
         if isinstance(strategy, CompactionStrategy):
-            plain["strategy"] = asdict(strategy)
+            plain["strategy"] = {**asdict(strategy), "order": list(strategy.order)}
         return {"budget": _budget_to_json(self.budget), "session_id": self.session_id, "options": plain}
 
     def unwritten(self, more: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,12 +30,14 @@ class Place:
 
 
 def places(message: ChatMessage) -> list[Place]:
-    """The calls of a message in order: blocks first, then what stands in `additional_kwargs` only."""
+    """The calls of a message in order: its blocks, or what stands in `additional_kwargs` where there are none."""
     blocks = [b for b in message.blocks if isinstance(b, ToolCallBlock)]
     items = list(_items(message))
     mirrors = _mirrors(blocks, items)
     out = [Place(_call(b), (b, *(items[k] for k in mirrors if mirrors[k] == n))) for n, b in enumerate(blocks)]
-    return out + [Place(_call(item), (item,)) for k, item in enumerate(items) if k not in mirrors]
+    # Where there are blocks, integrations send those alone: an entry beside them that mirrors none is a call that
+    # was dropped before the message came to us (OpenAI's `chat_with_tools` keeps one call of several so).
+    return out or [Place(_call(item), (item,)) for item in items]
 
 
 def answered_id(message: ChatMessage) -> str | None:

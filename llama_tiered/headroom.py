@@ -13,6 +13,7 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
 
+from llama_tiered.codec import LlamaIndexCodec
 from tiered_core import ContextBudgetExceededError, TieredContext
 
 RETRIEVED = 2_200
@@ -52,7 +53,5 @@ def roomiest(last: bool) -> Iterator[None]:
 
 def _stands_last(view: Sequence[ChatMessage], asked: str) -> bool:
     """Whether the question is the last message already, maybe shortened."""
-    if not view or view[-1].role.value != "user":
-        return False
-    shown = "\n".join(block.text for block in view[-1].blocks if block.block_type == "text")
-    return asked == shown or asked[:_COMPARED] == shown[:_COMPARED]
+    last = LlamaIndexCodec().read(view[-1]) if view else None
+    return last is not None and last.role == "user" and asked[:_COMPARED] == last.text[:_COMPARED]

@@ -154,6 +154,8 @@ def _encode_object(value: Any) -> Any:
         return _encode(value.value)
     if isinstance(value, Mapping):
         return _encode(dict(value))
+    if callable(getattr(value, "tolist", None)):
+        return _encode(value.tolist())  # numbers and arrays of NumPy and pandas
     raise _UnholdableError(f"it holds a {type(value).__name__}")
 
 

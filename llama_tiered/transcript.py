@@ -11,6 +11,7 @@ from llama_index.core.storage.chat_store import BaseChatStore
 from tiered_core import TieredContext
 from tiered_core.drive import Gate
 from tiered_core.incoming import Redact, take_in
+from tiered_core.recognise import common_prefix
 
 _ONE_BY_ONE = 32
 
@@ -124,10 +125,10 @@ class SharedTranscript:
             if not changed:
                 return
             if added is None:
-                self._context.replace(messages)
-            else:
-                for message in added:
-                    self._context.add([message])
+                for part in self._steps(messages, self._context.transcript()):
+                    self._context.replace(part)
+            for message in added or ():
+                self._context.add([message])
             self._seen = self._copies(messages)
 
     async def asettle(self) -> None:
@@ -138,10 +139,10 @@ class SharedTranscript:
             if not changed:
                 return
             if added is None:
-                await self._context.areplace(messages)
-            else:
-                for message in added:
-                    await self._context.aadd([message])
+                for part in self._steps(messages, await self._context.atranscript()):
+                    await self._context.areplace(part)
+            for message in added or ():
+                await self._context.aadd([message])
             self._seen = self._copies(messages)
 
     def _changed(self, messages: Sequence[ChatMessage]) -> tuple[bool, Sequence[ChatMessage] | None]:
@@ -154,6 +155,16 @@ class SharedTranscript:
         added = messages[len(seen) :]
         # Adding costs less than replacing, but a session that others fill as well may hold these messages already.
         return bool(added), added if self._alone and len(added) <= _ONE_BY_ONE else None
+
+    def _steps(self, messages: Sequence[ChatMessage], held: Sequence[ChatMessage]) -> list[list[ChatMessage]]:
+        """What to replace the context's transcript with, in turn: first what stays of it, then the messages.
+
+        In one step `replace` might take them for an edited view, and keep what is out of view and gone from the store.
+        """
+        digests, known = ([self._context.codec.read(m).digest() for m in side] for side in (messages, held))
+        shared = common_prefix(digests, known)
+        kept = [list(messages[:shared])] if shared < len(known) else []
+        return [*kept, list(messages)] if shared < len(messages) else kept
 
     def _copies(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         return [self._context.codec.copy(m) for m in messages]

@@ -67,6 +67,7 @@ def test_the_whole_session_shows_what_it_is_meant_to_show(name: str, warehouse: 
     assert outcome.meter.turn >= 40
     assert outcome.failures == []
     assert 1 <= outcome.report.batches <= 2
+    assert len(outcome.meter.rewrites()) == outcome.report.batches  # between batches, prompts only grow
     assert outcome.meter.prefix_share >= 0.85
     assert outcome.recalled is not None
     assert outcome.recalled.identical

@@ -87,8 +87,10 @@ class Display:
             print(textwrap.indent(textwrap.fill(turn.answer, self._width - 6), " " * 6))
         if turn.batch:
             before, after = (call.sent.total for call in turn.batch)
-            became = f"the oldest results became handles, {before:,} tokens of prompt became {after:,}"
-            print(self._styled(self._fitted(f"      batch {report.batches}: {became}"), "yellow"))
+            left = report.messages - report.shown
+            out = f", {left} messages are out of the prompt" if left else ""
+            text = f"batch {report.batches}: the oldest results became handles{out}; {before:,} tokens became {after:,}"
+            print(self._styled(self._fitted(f"      {text}"), "yellow"))
 
     def summary(self, outcomes: Sequence[Outcome]) -> None:
         """The figures of all ways, side by side."""
@@ -158,7 +160,7 @@ _FIGURES: tuple[tuple[str, Callable[[Outcome], str]], ...] = (
     ("price (cached 0.1, new 1.25)", _price),
     ("  without us", lambda o: f"{sum(c.whole.price for c in o.meter.calls):,.0f}"),
     ("results that entered small", lambda o: f"{o.cuts['rendered']:,}"),
-    ("  that became handles later", lambda o: f"{o.cuts['offloaded'] + o.cuts['compressed'] + o.cuts['shortened']:,}"),
+    ("results that became handles later", lambda o: f"{o.cuts['offloaded']:,}"),
     ("messages that left the prompt", lambda o: f"{o.cuts['evicted']:,}"),
     ("first result, recalled", _recalled),
     ("seconds", lambda o: f"{o.seconds:.1f}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 from analyst.messages import REPLY, Message, tokens, tool_tokens
@@ -95,6 +95,11 @@ class Meter:
     def over(self) -> list[Call]:
         """Calls over the limit."""
         return [call for call in self.calls if call.sent.total > self.limit]
+
+    def rewrites(self, since: int = 0) -> list[tuple[Call, Call]]:
+        """Calls from an index on whose prompt doesn't begin with the whole prompt before it, each behind that one."""
+        pairs = pairwise(self.calls[max(0, since - 1) :])
+        return [(last, call) for last, call in pairs if call.sent.kept < last.sent.total - REPLY]
 
     @property
     def prefix_share(self) -> float:

@@ -24,7 +24,7 @@ class Turn:
         rows: of all results that entered.
         last: the turn's last call of the model.
         report: of the memory, after the turn.
-        batch: the call from which on what had been sent was rewritten, and the one before it; None without a batch.
+        batch: the call that began differently from the one before it, behind that one; None without a batch.
     """
 
     number: int
@@ -87,21 +87,14 @@ class Outcome:
 
 def play(way: Way, desk: Desk) -> Iterator[Turn]:
     """Asks one question after the other."""
-    meter, batches = desk.meter, 0
+    meter = desk.meter
     for number, step in enumerate(desk.steps, 1):
         calls, said = len(meter.calls), len(meter.transcript)
         answer = way.ask(step.question)
         report = way.context.report()
         rows = sum(_rows(m.text) for m in meter.transcript[said:] if m.role == "tool")
-        batch = _rewritten(meter, calls) if report.batches > batches else None
-        batches = report.batches
+        batch = next(iter(meter.rewrites(since=calls)), None)
         yield Turn(number, step.question, answer, rows, meter.calls[-1], report, batch)
-
-
-def _rewritten(meter: Meter, since: int) -> tuple[Call, Call] | None:
-    """Of the calls since an index, the one that kept least of the prompt before it."""
-    index = min(range(max(since, 1), len(meter.calls)), key=lambda i: meter.calls[i].sent.kept)
-    return meter.calls[index - 1], meter.calls[index]
 
 
 def _rows(csv: str) -> int:
@@ -122,13 +115,13 @@ def sum_up(way: Way, desk: Desk, started: float) -> Outcome:
 
 
 def recall_first(way: Way, desk: Desk) -> Recalled | None:
-    """Brings back the first result that was too large to enter whole."""
-    original = next(
-        (m for m in desk.meter.transcript if m.role == "tool" and message_tokens(m) > desk.budget.result_cap), None
-    )
-    events = [e for e in way.context.events() if e.handle and e.tier == "results"]
-    if original is None or not events:
+    """Brings back the first result that was too large to enter whole, and compares it with what the tool gave."""
+    entered_small = [event for event in way.context.events() if event.kind == "rendered" and event.tier == "results"]
+    if not entered_small:
         return None
-    handle = min(events, key=lambda event: event.positions).handle or ""
-    found, wanted = way.context.recall(handle, limit_tokens=None).text.encode(), original.text.encode()
-    return Recalled(handle, _rows(original.text), message_tokens(original), len(wanted), found == wanted)
+    first = min(entered_small, key=lambda event: event.positions)
+    message = way.context.transcript()[first.positions[0]]
+    call = way.context.codec.read(message).answers[0]
+    original = next(m for m in desk.meter.transcript if m.role == "tool" and m.answers == call)
+    found, wanted = way.context.recall(first.handle or "", limit_tokens=None).text.encode(), original.text.encode()
+    return Recalled(first.handle or "", _rows(original.text), message_tokens(original), len(wanted), found == wanted)

@@ -30,11 +30,11 @@ _MOST_OVERHEAD = 50_000.0
 # Standard deviations. Of what is expected before any report: of all factors together, of each on its own, of the
 # overhead in tokens. Of one report: a share of it, and tokens. Of what may change from one report to the next.
 _TOGETHER, _ALONE, _OVERHEAD = 0.25, 0.2, 500.0
-_NOISE, _ROUNDING = 0.01, 3.0
+_NOISE, _ROUNDING = 0.012, 3.0
 _FACTOR_DRIFT, _OVERHEAD_DRIFT = 0.001, 2.0
 # A report this many standard deviations off counts only as far as that; after so many in a row in one direction it is
 # the model that has changed, and what was learned is held for as uncertain as at the start.
-_SURPRISE, _IN_A_ROW = 3.0, 3
+_SURPRISE, _IN_A_ROW = 4.0, 3
 _DIGITS = 9
 
 

@@ -68,7 +68,7 @@ def state_of(decision: Decision) -> tuple[ContextState, tuple[tuple[int, str], .
         if rung == FULL or entry.id in gone_ids:
             continue
         handle = ledger.handle(entry.id)
-        rungs[entry.id] = Mark(rung, ledger.step(index, rung).tokens, handle)
+        rungs[entry.id] = Mark(rung, ledger.counted(index, rung).tokens, handle)
         if entry.id not in state.rungs:
             archived.append((handle, entry.id))
     new_gone = (entries[i].id for i in gone if entries[i].id not in state.rungs)
@@ -120,7 +120,7 @@ def _batch(decision: Decision) -> Iterator[ContextEvent]:
         reason = "a message that came late belongs into what had been sent"
     else:
         return
-    shown = sum(decision.ledger.step(i, decision.old_rung(i)).tokens for i in _shown_before(decision))
+    shown = sum(decision.ledger.counted(i, _before(decision, i)).tokens for i in _shown_before(decision))
     yield ContextEvent("batch", tokens_before=shown, tokens_after=used, reason=reason)
 
 
@@ -129,6 +129,12 @@ def _rewrites(decision: Decision) -> bool:
     entries, born = decision.entries, decision.state.born
     lowered = any(r != decision.old_rung(i) for i, r in decision.made.rungs.items() if entries[i].position < born)
     return lowered or any(entries[i].position < born for i in decision.dropped())
+
+
+def _before(decision: Decision, index: int) -> Rung:
+    """The rung that an entry had; of a newcomer the one that it enters with."""
+    new = decision.entries[index].position >= decision.state.born
+    return decision.made.rungs[index] if new else decision.old_rung(index)
 
 
 def _shown_before(decision: Decision) -> list[int]:
@@ -163,7 +169,7 @@ def _lowered(decision: Decision) -> Iterator[ContextEvent]:
         new = entry.position >= decision.state.born
         yield ContextEvent(
             _kind(entry, rung, new), (entry.id,), (entry.position,), entry.tier.value,
-            decision.ledger.step(index, old).tokens, decision.ledger.step(index, rung).tokens,
+            decision.ledger.counted(index, old).tokens, decision.ledger.counted(index, rung).tokens,
             decision.made.reasons.get(index, ""), f"r{decision.ledger.handle(entry.id)}",
         )  # fmt: skip
 
@@ -183,7 +189,7 @@ def _evicted(decision: Decision) -> Iterator[ContextEvent]:
     for index in decision.dropped():
         entry = decision.entries[index]
         gone = index in hidden and entry.id in decision.state.repaired
-        tokens = 0 if gone else decision.ledger.step(index, decision.old_rung(index)).tokens
+        tokens = 0 if gone else decision.ledger.counted(index, decision.old_rung(index)).tokens
         yield ContextEvent(
             "evicted", (entry.id,), (entry.position,), entry.tier.value, tokens, 0,
             "the oldest messages left the view to make room", f"r{decision.ledger.handle(entry.id)}",
@@ -195,7 +201,7 @@ def _repaired(decision: Decision) -> Iterator[ContextEvent]:
     for index, reason, after in _repairs(decision):
         entry = decision.entries[index]
         if entry.id not in seen:
-            tokens = decision.ledger.step(index, decision.made.rungs[index]).tokens
+            tokens = decision.ledger.counted(index, decision.made.rungs[index]).tokens
             yield ContextEvent(
                 "repaired", (entry.id,), (entry.position,), entry.tier.value, tokens, tokens if after else 0, reason
             )

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal
 
 from tiered_core.counting import TokenCounter
@@ -17,10 +16,6 @@ from tiered_core.types import Media
 
 Status = Literal["ok", "warning", "critical"]
 Eviction = Literal["auto", "off"]
-
-
-def _nothing() -> Mapping[str, Any]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class Component:
     content: Any
     priority: float = 0
     compactable: bool = True
-    metadata: Mapping[str, Any] = field(default_factory=_nothing)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -85,7 +80,7 @@ class ContextConfig:
     counter: Any = "approximate"
     eviction: Eviction = "auto"
     strategy: str | CompactionStrategy = "proactive"
-    strategy_options: Mapping[str, Any] = field(default_factory=_nothing)
+    strategy_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         window = self.context_window
@@ -151,8 +146,8 @@ class ComponentBudget:
         ratio = used / config.capacity
         status: Status = "warning" if ratio >= config.compaction_threshold else "ok"
         status = "critical" if ratio >= config.hard_limit else status
-        kept = MappingProxyType(dict(breakdown))
-        return cls(config.context_window, config.reserved, used, config.capacity - used, ratio, status, kept)
+        free = config.capacity - used
+        return cls(config.context_window, config.reserved, used, free, ratio, status, dict(breakdown))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tiered_core.budget import TokenBudget
+from tiered_core.calibration import Calibration
 from tiered_core.commit import Decision, events_of, state_of
 from tiered_core.events import ContextEvent
 from tiered_core.ledger import Ask, Ledger, Measured
@@ -34,6 +35,7 @@ class Fit:
         events: what was done, in order.
         archived: (handle number, entry id) of every original that is hidden from now on and was not before.
         compacted: whether victims were taken.
+        counted: tokens of each slot by the counter; those in `slots` and `used` are corrected by the calibration.
         used: tokens of the view.
         limits: what there was room for.
     """
@@ -44,6 +46,7 @@ class Fit:
     events: tuple[ContextEvent, ...]
     archived: tuple[tuple[int, str], ...]
     compacted: bool
+    counted: tuple[int, ...]
     used: int
     limits: Limits
 
@@ -66,7 +69,7 @@ def fit(
         entries: system messages and all entries from position `state.first` on, in transcript order.
         state: what was decided before.
         budget: in tokens.
-        overhead: tokens around the view, the request's own framing included.
+        overhead: tokens around the view by the counter, the request's own framing included.
         strategy: watermarks and order of victims.
         known: what is measured already.
         force: whether to compact although usage is below the high watermark.
@@ -75,7 +78,10 @@ def fit(
         Slots that have to be measured; the caller sends back their tokens.
     """
     layout = lay_out(entries)
-    ledger = Ledger(entries, state, known)
+    calibration = Calibration.from_dict(state.calibration) if state.calibration else None
+    ledger = Ledger(entries, state, known, calibration)
+    if calibration is not None:
+        overhead = calibration.apply("other", overhead) + calibration.overhead
     limits = Limits.of(budget, strategy, overhead)
     made, slots = yield from _search(entries, layout, state, budget, strategy, limits, ledger, force)
     decision = Decision(entries, layout, state, budget, made, slots, ledger, limits)
@@ -86,8 +92,9 @@ def fit(
         batches=state.batches + sum(e.kind == "batch" for e in events),
         repaired=tuple(dict.fromkeys([*new_state.repaired, *_repaired(events)])),
     )
+    counted = tuple(ledger.counted_slot(s) for s in slots)
     used = sum(s.tokens for s in slots)
-    return Fit(slots, ledger.handles, new_state, events, archived, made.batch, used, limits)
+    return Fit(slots, ledger.handles, new_state, events, archived, made.batch, counted, used, limits)
 
 
 def _search(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 
 class TieredError(Exception):
@@ -50,6 +52,10 @@ class ContextBudgetExceededError(TieredError):
         self.per_tier = dict(per_tier or {})
         self.biggest = tuple(biggest)[:5]
         super().__init__(self._text())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        figures = ("needed", "window", "reserve", "overhead", "per_tier", "biggest")
+        return partial(type(self), **{name: getattr(self, name) for name in figures}), ()
 
     def _text(self) -> str:
         tiers = ", ".join(f"{name} {tokens:,}" for name, tokens in self.per_tier.items() if tokens)

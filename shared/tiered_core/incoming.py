@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class Mirror:
     """The list of messages that a host handed over last as its whole transcript.
 
     A host that keeps the transcript hands over the same objects again and again, with some new ones at the end.
-    Those that are the same objects, with the same content object in them, need not be copied, read and compared again.
+    Those that are the same objects, with the same content and calls in them, need not be copied, read and compared.
     """
 
     def __init__(self, conversation: Conversation) -> None:
@@ -74,7 +75,7 @@ class Mirror:
         known, seen = 0, self._seen
         if isinstance(messages, list | tuple):
             for message, (old, content) in zip(messages, seen, strict=False):
-                if message is not old or _content(message) is not content:
+                if message is not old or not _same(_content(message), content):
                     break
                 known += 1
         at, self._seen = self._at, []
@@ -84,7 +85,18 @@ class Mirror:
             self._at = self._conversation.last
 
 
-def _content(message: Any) -> Any:
-    """The object that holds a message's content, whatever the host."""
+def _content(message: Any) -> tuple[Any, ...]:
+    """The objects that hold a message's content and calls, whatever the host: they change when somebody edits them."""
     held = message if isinstance(message, Mapping) else getattr(message, "__dict__", {})
-    return held.get("content", held.get("blocks"))
+    out: list[Any] = []
+    for name in ("content", "blocks", "tool_calls"):
+        value = held.get(name)
+        out.append(None if isinstance(value, list) else value)
+        for part in value if isinstance(value, list) else ():
+            inner = part if isinstance(part, Mapping) else getattr(part, "__dict__", {})
+            out += [part, inner.get("text"), inner.get("args"), inner.get("function")]
+    return tuple(out)
+
+
+def _same(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
+    return len(one) == len(two) and all(map(operator.is_, one, two))

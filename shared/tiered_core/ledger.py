@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tiered_core.calibration import Calibration
 from tiered_core.state import ContextState
 from tiered_core.types import FULL, Entry, Rung, Slot, Step
 
@@ -21,9 +22,16 @@ Measured = Mapping[Ask, int]
 
 
 class Ledger:
-    """Tokens by entry and rung, and the numbers of the handles that are given out on the way."""
+    """Tokens by entry and rung, and the numbers of the handles that are given out on the way.
 
-    def __init__(self, entries: Sequence[Entry], state: ContextState, known: Measured) -> None:
+    Figures of the counter (`counted`, and what is measured) are kept apart from what is planned with (`step`,
+    `tokens`): those are the counter's figures, corrected by what was learned from a provider's reports.
+    """
+
+    def __init__(
+        self, entries: Sequence[Entry], state: ContextState, known: Measured, calibration: Calibration | None
+    ) -> None:
+        self._correct = None if calibration is None else calibration.apply
         self._entries = entries
         self._by_id = {e.id: e for e in entries}
         self._marks = state.rungs
@@ -44,7 +52,14 @@ class Ledger:
         return self._handles
 
     def step(self, index: int, rung: Rung) -> Step:
-        """The entry's step at a rung: measured where somebody did, else estimated."""
+        """The entry's step at a rung, corrected: measured where somebody did, else estimated."""
+        step = self.counted(index, rung)
+        if self._correct is None:
+            return step
+        return Step(rung, self._correct(self._entries[index].kind, step.tokens), step.measured)
+
+    def counted(self, index: int, rung: Rung) -> Step:
+        """The entry's step at a rung, as the counter has it."""
         entry = self._entries[index]
         mark = self._marks.get(entry.id)
         if mark is not None and mark.rung == rung:
@@ -61,7 +76,14 @@ class Ledger:
         return Ask(slot, self.handle(slot.entry) if hides else 0)
 
     def tokens(self, ask: Ask) -> int | None:
-        """Tokens of a slot, None when it has to be measured."""
+        """Tokens of a slot, corrected; None when it has to be measured."""
+        tokens = self._counted(ask)
+        if tokens is None or self._correct is None:
+            return tokens
+        own = ask.slot.kind != "message"
+        return self._correct("other" if own else self._by_id[ask.slot.entry].kind, tokens)
+
+    def _counted(self, ask: Ask) -> int | None:
         if ask.slot.kind == "message":
             mark = self._marks.get(ask.slot.entry)
             if mark is not None and mark.rung == ask.slot.rung:
@@ -69,6 +91,10 @@ class Ledger:
             if ask.slot.rung == FULL:
                 return self._by_id[ask.slot.entry].tokens
         return self._measured.get(ask)
+
+    def counted_slot(self, slot: Slot) -> int:
+        """Tokens of a measured slot, as the counter has it."""
+        return self._counted(self.ask(slot)) or 0
 
     def learn(self, measured: Measured) -> None:
         """Takes in what was measured."""

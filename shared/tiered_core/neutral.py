@@ -75,7 +75,7 @@ class NeutralCodec:
     def dump(self, message: Any) -> str:
         """See `Codec.dump`."""
         try:
-            return json.dumps(message, separators=(",", ":"))
+            return json.dumps(message, separators=(",", ":"), ensure_ascii=False)  # see change_to_json
         except (TypeError, ValueError, RecursionError) as error:
             raise TranscriptError(
                 f"a {message.get('role')!r} message can't be stored as JSON: {error}; use plain JSON values in it"

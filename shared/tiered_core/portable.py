@@ -31,7 +31,10 @@ class Portable:
 
 
 def write_portable(
-    state: ContextState, conversation: Conversation, renderings: Mapping[tuple[int, Rung], Change]
+    state: ContextState,
+    conversation: Conversation,
+    renderings: Mapping[tuple[int, Rung], Change],
+    handles: Mapping[int, int],
 ) -> str:
     """The state as text; same bytes for the same state in every process."""
 
@@ -55,6 +58,7 @@ def write_portable(
         "marks": marks,
         "cuts": [[place(u), place(g)] for u, g in state.cuts.items()],
         "repaired": [place(i) for i in state.repaired],
+        "handles": _runs(handles, {seq: position for position, seq in enumerate(conversation.seqs)}),
         "next_handle": state.next_handle,
         "overhead": state.overhead,
         "level": state.level,
@@ -63,6 +67,21 @@ def write_portable(
         "turn": state.turn,
     }
     return json.dumps(value, separators=(",", ":"), sort_keys=True)
+
+
+def _runs(handles: Mapping[int, int], positions: Mapping[int, int]) -> list[list[int]]:
+    """Handles of the current branch as runs of (number, position, length): what leaves the view together is one run."""
+    runs: list[list[int]] = []
+    for number in sorted(handles):
+        position = positions.get(handles[number])
+        if position is None:
+            continue
+        last = runs[-1] if runs else [0, 0, 0]
+        if (number, position) == (last[0] + last[2], last[1] + last[2]) and runs:
+            last[2] += 1
+        else:
+            runs.append([number, position, 1])
+    return runs
 
 
 def read_portable(text: str, conversation: Conversation) -> Portable:
@@ -92,13 +111,17 @@ def _read(value: dict[str, Any], conversation: Conversation) -> Portable:
 
     rungs: dict[str, Mark] = {}
     renderings: dict[tuple[int, Rung], Change] = {}
-    handles: list[tuple[int, int]] = []
+    handles = [
+        (number + k, conversation.seqs[position + k])
+        for number, position, length in value["handles"]
+        for k in range(length)
+        if position + k < len(conversation)
+    ]
     for position, digest, rung, tokens, handle, change in value["marks"]:
         id = entry_id([position, digest])
         if id is not None:
             rungs[id] = Mark(Rung(*rung), tokens, handle)
             renderings[conversation.seqs[position], Rung(*rung)] = change_from_json(change)
-            handles.append((handle, conversation.seqs[position]))
     cuts = {entry_id(u): entry_id(g) for u, g in value["cuts"]}
     first = value["first"][0] if entry_id(value["first"]) is not None else 0
     state = ContextState(

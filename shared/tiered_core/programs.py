@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from tiered_core.branch import on_branch
 from tiered_core.budget import TokenBudget
+from tiered_core.calibration import LEAST, Calibration
 from tiered_core.composer import Composer
 from tiered_core.conversation import Conversation, encode_meta
 from tiered_core.drive import Program, StoreCall
@@ -54,6 +56,10 @@ class Programs:
         self._state = (StoredState(), ContextState())
         self._measured: dict[Ask, int] = {}
         self._read: tuple[tuple[int, int, int], Fit] | None = None
+        self._sent: dict[str, int] = {}
+        self._around = 0
+        self._calibration: Calibration | None = None
+        self._handles: dict[int, int] = {}
 
     # --- what the store says -------------------------------------------------------------------------------------
 
@@ -62,6 +68,8 @@ class Programs:
         rows = yield StoreCall("read", (self.conversation.last,))
         if any(row.kind == "clear" for row in rows):
             self.shelf.forget()
+            self._handles.clear()
+            self._overhead, self._calibration = 0, None
         if any(row.kind != "message" for row in rows):
             self.composer.forget()
             self._measured.clear()
@@ -223,6 +231,8 @@ class Programs:
             stored, state, back = yield from self.load_state()
             entries = yield from self._live(state)
             planned = state.with_overhead(self._overhead)
+            if self._calibration is not None:
+                planned = replace(planned, calibration=MappingProxyType(self._calibration.to_dict()))
             made = yield from self._fit(entries, planned, planned.overhead, self._settings.strategy)
             new = replace(made.state, seq=self.conversation.last)
             events = (*self._restored(back, new.turn), *made.events)
@@ -260,6 +270,7 @@ class Programs:
         for seq, rung, change in renderings:
             self.shelf.put_change(seq, rung, change)
         self.composer.pending.clear()
+        self._handles.update(commit.handles)
         self._state = (StoredState(stored.version + 1, commit.state), state)
 
     def _tell(self, events: Sequence[ContextEvent]) -> None:
@@ -288,13 +299,14 @@ class Programs:
             made: Fit = end.value
             return made
 
-    def _fit_for_reading(self, overhead: int) -> Program[Fit]:
+    def _fit_for_reading(self, overhead: int, upcoming: int = 0) -> Program[Fit]:
         """The view as it was settled; deeper, for this read only, when more stands around it than was planned for.
 
         The last answer is kept: it holds as long as log, state and overhead are the same.
         """
         stored, state, _ = yield from self.load_state()
-        key = (self.conversation.last, stored.version, max(overhead, state.overhead))
+        overhead = max(overhead, state.overhead) + upcoming
+        key = (self.conversation.last, stored.version, overhead)
         if self._read is not None and self._read[0] == key:
             return self._read[1]
         made = yield from self._decide_for_reading(state, overhead)
@@ -304,8 +316,7 @@ class Programs:
     def _decide_for_reading(self, state: ContextState, overhead: int) -> Program[Fit]:
         entries = yield from self._live(state)
         reading = replace(self._settings.strategy, trigger=1.0)
-        planned = max(overhead, state.overhead)
-        made = yield from self._fit(entries, state, planned, reading)
+        made = yield from self._fit(entries, state, overhead, reading)
         if not made.compacted or overhead <= state.overhead:
             return made
         unit = max(1, self._settings.budget.available // _OVERHEAD_STEPS)
@@ -322,18 +333,49 @@ class Programs:
         """Keeps in mind how much stood around a view, for the next time something is settled."""
         self._overhead = max(self._overhead, overhead)
 
-    def view(self, overhead: int) -> Program[list[Any]]:
-        """The view; raises when it can't be made to fit."""
+    def view(self, overhead: int, upcoming: int = 0) -> Program[list[Any]]:
+        """The view; raises when it can't be made to fit.
+
+        Args:
+            overhead: tokens around the view, now and in calls to come.
+            upcoming: tokens around it in this call only.
+        """
         yield from self.catch_up()
         self.note_overhead(overhead)
-        made = yield from self._fit_for_reading(overhead)
-        around = overhead + self._settings.reply_tokens
-        if made.used + around > self._settings.budget.available:
-            raise self._too_much(made, around)
+        made = yield from self._fit_for_reading(overhead, upcoming)
+        if not made.fits:
+            raise self._too_much(made)
+        self._sent, self._around = self._by_class(made), overhead + upcoming
         messages = yield from self.composer.compose(made.slots, made.handles)
         return messages
 
-    def _too_much(self, made: Fit, around: int) -> Exception:
+    def _by_class(self, made: Fit) -> dict[str, int]:
+        """The counter's figures for a view by class of content, with what a request adds by itself."""
+        out = {"other": self._settings.reply_tokens}
+        for slot, tokens in zip(made.slots, made.counted, strict=True):
+            kind = self._entry(slot.entry).kind if slot.kind == "message" else "other"
+            out[kind] = out.get(kind, 0) + tokens
+        return out
+
+    def calibrate(self, reported: int, around: int | None) -> Program[None]:
+        """Learns from the input tokens that a provider reported for the view that was read last.
+
+        Args:
+            reported: tokens of the whole request.
+            around: tokens around the view in it; None for what was given when it was read.
+        """
+        if not self._sent:
+            return
+        _, state, _ = yield from self.load_state()
+        if self._calibration is None:
+            floor = 1.0 if self.renderer.counter.exact else LEAST
+            known = Calibration.from_dict(state.calibration) if state.calibration else Calibration(floor=floor)
+            self._calibration = known
+        other = self._sent["other"] + (self._around if around is None else around)
+        self._calibration = self._calibration.observe({**self._sent, "other": other}, reported)
+
+    def _too_much(self, made: Fit) -> Exception:
+        around = made.limits.overhead
         budget = self._settings.budget
         entries = {s.entry: self._entry(s.entry) for s in made.slots if s.entry}
         sized = sorted(made.slots, key=lambda s: -s.tokens)[:5]
@@ -385,7 +427,7 @@ class Programs:
         _, state, _ = yield from self.load_state()
         keys = [(self.conversation.seq(i), m.rung) for i, m in state.rungs.items()]
         changes: Mapping[tuple[int, Rung], Any] = yield from self.shelf.changes(keys)
-        return write_portable(state, self.conversation, changes)
+        return write_portable(state, self.conversation, changes, self._handles)
 
     def restore(self, text: str, incoming: Sequence[Incoming]) -> Program[None]:
         """Makes these messages the transcript, and what was exported its state; then settles."""
@@ -399,6 +441,7 @@ class Programs:
                 break
         self.composer.forget()
         self._measured.clear()
+        self._handles.update(found.handles)
         for (seq, rung), change in found.renderings.items():
             self.shelf.put_change(seq, rung, change)
         yield from self.settle()

@@ -54,11 +54,11 @@ def _without_repeat(batch: Sequence[Seen], known: Sequence[Sequence[str]]) -> li
 
 
 def _without_echo(batch: Sequence[Seen], kept: list[int]) -> list[int]:
-    """Takes out a lead without ids that follows again at once with ids: a question and its echo in an answer."""
+    """Takes out a lead that follows again at once, with the same ids or the first ones: a question and its echo."""
     for size in range(len(kept) // 2, 0, -1):
         lead, echo = kept[:size], kept[size : 2 * size]
         same = all(
-            batch[a].digest == batch[b].digest and batch[a].id is None and batch[b].id is not None
+            batch[a].digest == batch[b].digest and batch[b].id is not None and batch[a].id in (None, batch[b].id)
             for a, b in zip(lead, echo, strict=True)
         )
         if same:

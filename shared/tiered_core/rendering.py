@@ -174,7 +174,10 @@ class Renderer:
 
 def change_to_json(change: Change) -> str:
     """A rendering as it is stored."""
-    return json.dumps([change.texts, change.arguments, change.without_media, change.appended, change.prepended])
+    values = [change.texts, change.arguments, change.without_media, change.appended, change.prepended]
+    return json.dumps(
+        values, ensure_ascii=False
+    )  # escaped, two lone surrogates side by side would become one character
 
 
 def change_from_json(text: str) -> Change:

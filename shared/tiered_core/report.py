@@ -36,6 +36,8 @@ class ContextReport:
         shown: messages in the view.
         batches: how often what had been sent was rewritten.
         cuts: number of events by kind.
+        drift: how far the counter, corrected, was off from what the provider last reported, as a share of the report;
+            positive when more was reported; None before the first report.
     """
 
     session_id: str
@@ -54,6 +56,7 @@ class ContextReport:
     shown: int
     batches: int
     cuts: Mapping[str, int]
+    drift: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON value."""
@@ -63,11 +66,12 @@ class ContextReport:
         tiers = ", ".join(f"{name} {tokens:,}" for name, tokens in self.tiers.items() if tokens)
         cuts = ", ".join(f"{kind} {number}" for kind, number in self.cuts.items()) or "none"
         sign = "" if self.exact else "≤ "
+        off = "" if self.drift is None else f"; the last request cost {self.drift:+.1%} against the estimate"
         return (
             f"session {self.session_id}: {sign}{self.used:,} tokens in view, {self.overhead:,} around it, of "
             f"{self.window - self.reserve:,} (pressure {self.pressure:.0%}, level {self.level}, {self.status})\n"
             f"by tier: {tiers or 'nothing'}\n"
-            f"{self.shown:,} of {self.messages:,} messages shown; {self.batches} batches; cuts: {cuts}"
+            f"{self.shown:,} of {self.messages:,} messages shown; {self.batches} batches; cuts: {cuts}{off}"
         )
 
     def _repr_html_(self) -> str:
@@ -107,4 +111,5 @@ def make_report(
         tokens_by_tier(slots, entries, budget.response_reserve), messages,
         sum(1 for s in slots if s.kind == "message"), state.batches,
         dict(Counter(e.kind for e in events)),
+        state.calibration.get("drift"),
     )  # fmt: skip

@@ -25,6 +25,7 @@ from tiered_core.state import ContextState
 from tiered_core.stores import ConversationStore, MemoryStore, open_store
 from tiered_core.strategies import CompactionStrategy, get_strategy
 from tiered_core.types import Recalled
+from tiered_core.usage import reported_input_tokens as reported_input_tokens_of
 
 _KEPT_MESSAGES = 4_096
 Hook = Callable[[ContextEvent], None]
@@ -127,29 +128,53 @@ class TieredContext:
             if not await self._arun(self._programs.replace(self._take_in(messages[known:]), known, at)):
                 await self._arun(self._programs.replace(self._take_in(messages)))
 
-    def view(self, question: str | None = None, overhead_tokens: int = 0) -> list[Any]:
+    def view(self, question: str | None = None, overhead_tokens: int = 0, *, upcoming_tokens: int = 0) -> list[Any]:
         """The messages for the model's next call: new objects, oldest first, at most the budget's tokens.
 
         Reading is idempotent and writes nothing.
 
         Args:
             question: what the user is about to ask, when it isn't added yet. It shapes only what enters now.
-            overhead_tokens: tokens that stand around the view (tool definitions, a prompt).
+            overhead_tokens: tokens that stand around the view (tool definitions, a prompt), now and in calls to come:
+                the next `add` plans for the largest seen.
+            upcoming_tokens: tokens that stand beside the view in this call only (a question that is added later).
 
         Raises:
             ContextBudgetExceededError: what can't be reduced is larger than the budget; the text shows the sum.
         """
         del question  # nothing enters on a read in this version: passages are not recalled yet
-        return self._run(self._programs.view(_overhead(overhead_tokens)))
+        return self._run(self._programs.view(_overhead(overhead_tokens), _overhead(upcoming_tokens)))
 
-    async def aview(self, question: str | None = None, overhead_tokens: int = 0) -> list[Any]:
+    async def aview(
+        self, question: str | None = None, overhead_tokens: int = 0, *, upcoming_tokens: int = 0
+    ) -> list[Any]:
         """See `view`."""
         del question
-        return await self._arun(self._programs.view(_overhead(overhead_tokens)))
+        return await self._arun(self._programs.view(_overhead(overhead_tokens), _overhead(upcoming_tokens)))
 
     def plan_for(self, overhead_tokens: int) -> None:
         """Makes the next `add` or `replace` plan for at least this much around the view."""
         self._programs.note_overhead(_overhead(overhead_tokens))
+
+    def calibrate(self, reported_input_tokens: Any, overhead_tokens: int | None = None) -> None:
+        """Learns how far the counter is off from what a provider reported for the view that was read last.
+
+        It takes effect at the next `add`. An exact counter's figures are never made smaller by it.
+
+        Args:
+            reported_input_tokens: input tokens of the whole request, cached ones included; or a provider's usage, a
+                message or a response that carries it (see `reported_input_tokens`). What can't be read is passed over.
+            overhead_tokens: what stood around the view in that request, where it isn't what `view` was told.
+        """
+        reported = reported_input_tokens_of(reported_input_tokens)
+        if reported is not None:
+            self._run(self._programs.calibrate(reported, overhead_tokens))
+
+    async def acalibrate(self, reported_input_tokens: Any, overhead_tokens: int | None = None) -> None:
+        """See `calibrate`."""
+        reported = reported_input_tokens_of(reported_input_tokens)
+        if reported is not None:
+            await self._arun(self._programs.calibrate(reported, overhead_tokens))
 
     def transcript(self) -> list[Any]:
         """Copies of all messages of the current branch, oldest first, exactly as they were added."""

@@ -42,7 +42,7 @@ class ContextState:
         level: compression level 0 to 3 after the last `add`.
         batches: how many batches there have been.
         repaired: ids of entries whose repair has been reported.
-        calibration: factors by model and content class.
+        calibration: what was learned from reported usage, see `Calibration.to_dict`; empty before the first report.
         turn: number of the newest turn.
     """
 
@@ -56,7 +56,7 @@ class ContextState:
     level: int = 0
     batches: int = 0
     repaired: tuple[str, ...] = ()
-    calibration: Mapping[str, float] = field(default_factory=_empty)
+    calibration: Mapping[str, Any] = field(default_factory=_empty)
     turn: int = 0
 
     def to_json(self) -> str:

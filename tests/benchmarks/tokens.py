@@ -83,7 +83,7 @@ class SuffixTokenizer:
 
     def __call__(self, text: str) -> range:
         dropped = self._text[: len(self._text) - len(text)]
-        cut_is_safe = len(dropped) > 1 and dropped[-1] == " " and not dropped[-2].isspace() and not text[:1].isspace()
+        cut_is_safe = len(dropped) > 1 and dropped[-1] == " " and not dropped[-2].isspace()
         if text and cut_is_safe and self._text.endswith(text):
             spaced = self._tokens - _exact(dropped[:-1])
             found = re.search(r"\S(?= )", text)

@@ -188,17 +188,8 @@ def test_a_wrapper_of_itself_ends() -> None:
 def test_llama_index_metadata() -> None:
     """LlamaIndex's metadata give window and longest answer; -1 is no answer (A1)."""
     llms = pytest.importorskip("llama_index.core.llms")
-    mock = pytest.importorskip("llama_index.core.llms.mock")
-
-    class Model(mock.MockLLM):  # type: ignore[name-defined, misc]
-        num: int = 512
-
-        @property
-        def metadata(self) -> Any:
-            return llms.LLMMetadata(context_window=16_000, num_output=self.num, model_name="house-model")
-
-    assert limits_of(Model()) == ModelLimits(16_000, None, None, 512, "host")
-    assert limits_of(Model(num=-1)).max_output is None
+    assert limits_of(llms.MockLLM(max_tokens=512)) == ModelLimits(3_900, None, None, 512, "host")
+    assert limits_of(llms.MockLLM()).max_output is None
 
 
 # --- genai-prices ----------------------------------------------------------------------------------------------------

@@ -12,7 +12,12 @@ from tiered_core.usage import reported_input_tokens
 LANGCHAIN = {"input_tokens": 350, "output_tokens": 9, "total_tokens": 359, "input_token_details": {"cache_read": 300}}
 OPENAI = {"prompt_tokens": 50, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 32}}
 RESPONSES = {"input_tokens": 60, "input_tokens_details": {"cached_tokens": 40}, "output_tokens": 1, "total_tokens": 61}
-ANTHROPIC = {"input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 200, "cache_read_input_tokens": 3_000}
+ANTHROPIC = {
+    "input_tokens": 10,
+    "output_tokens": 5,
+    "cache_creation_input_tokens": 200,
+    "cache_read_input_tokens": 3_000,
+}
 GEMINI = {"prompt_token_count": 77, "cached_content_token_count": 50, "candidates_token_count": 3}
 
 

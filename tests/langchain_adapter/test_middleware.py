@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, Field
 
-from langchain_tiered import ContextBudgetExceededError, TieredContextMiddleware
+from langchain_tiered import ContextBudgetExceededError
 from tests.langchain_adapter.models import ScriptedModel, echo, replies, said, size
 from tests.langchain_adapter.test_conformance import line_of
 from tiered_core import TieredError
@@ -21,6 +21,8 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRequest
 from langchain.agents.structured_output import ToolStrategy
 from langgraph.checkpoint.memory import InMemorySaver
+
+from langchain_tiered import TieredContextMiddleware
 
 T1: Any = {"configurable": {"thread_id": "t1"}}
 ROWS = 400

@@ -11,13 +11,13 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
 
-from langchain_tiered import TieredContextMiddleware
 from tests.langchain_adapter.models import ScriptedModel, echo, replies, said, size
 
 pytest.importorskip("langchain.agents")
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 
+from langchain_tiered import TieredContextMiddleware
 from langchain_tiered.threads import Address
 from tests.langchain_adapter.test_middleware import analyst, call, query
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from llama_index.core import PromptTemplate
-from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import LLM
 from llama_index.core.llms.mock import MockLLM, MockLLMWithChatMemoryOfLastCall
 from llama_index.core.tools import FunctionTool
+from pydantic import BaseModel
 
 from llama_tiered import LlamaContextBudgetExceededError, TieredChatMemoryBuffer, bounded_llm
 from tests.llama_adapter.scripted import TABLE, Recorder, call, calling_llm, result, run_query, system, talk, user
@@ -105,6 +108,8 @@ def test_kind_and_metadata() -> None:
     assert bounded.metadata == plain.metadata
     assert bounded.max_tokens == 7  # type: ignore[attr-defined]
     assert bounded.system_prompt == "sp"
+    prepared = bounded_llm(calling, memory)._prepare_chat_with_tools([TOOL], chat_history=[user("x")])
+    assert prepared["messages"] == [user("x")]
     with pytest.raises(AttributeError, match="no_such_thing"):
         bounded.no_such_thing  # type: ignore[attr-defined]  # noqa: B018
 
@@ -180,6 +185,43 @@ def test_handles_are_their_own() -> None:
         llm.recall("r7")  # type: ignore[attr-defined]
     with pytest.raises(TranscriptError, match="r100001"):
         memory.context.recall("r100001")
+
+
+def test_copies_and_new_limits() -> None:
+    """A copied or unpickled model works and keeps the memory's budget, also one that was set later."""
+    memory = TieredChatMemoryBuffer.from_defaults(token_limit=BUDGET)
+    inner = MockLLMWithChatMemoryOfLastCall(max_tokens=1, is_chat_model=True)
+    llm = bounded_llm(inner, memory)
+    for other in (llm, copy.deepcopy(llm), pickle.loads(pickle.dumps(llm))):
+        other.chat([*talk(9), user("So?")])
+        assert tokens(memory, other.last_chat_messages) <= BUDGET
+    memory.token_limit = 300
+    llm.chat([*talk(9), user("So?")])
+    assert tokens(memory, inner.last_chat_messages) <= 300
+
+
+def test_structured_output() -> None:
+    """Structured prediction goes through the fitted calls."""
+
+    class Carrier(BaseModel):
+        """An airline."""
+
+        name: str
+
+    requests: list[Any] = []
+
+    def reply(messages: Any, **kwargs: Any) -> ChatMessage:
+        requests.append(messages)
+        block = ToolCallBlock(tool_call_id="1", tool_name="Carrier", tool_kwargs={"name": "UA"})
+        return ChatMessage(role="assistant", blocks=[block])
+
+    memory = TieredChatMemoryBuffer.from_defaults(token_limit=BUDGET)
+    llm = bounded_llm(calling_llm(reply), memory)
+    template = PromptTemplate("Which carrier is late? {rows}")
+    assert llm.structured_predict(Carrier, template, rows=TABLE) == Carrier(name="UA")
+    assert run(llm.astructured_predict(Carrier, template, rows=TABLE)) == Carrier(name="UA")
+    assert len(requests) == 2
+    assert all(tokens(memory, request) <= BUDGET for request in requests)
 
 
 def test_conversations_in_parallel() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.storage.chat_store import SimpleChatStore
 from llama_index.core.utils import get_tokenizer
 
 from llama_tiered import LlamaContextBudgetExceededError, TieredChatMemoryBuffer
@@ -121,6 +122,7 @@ def test_initial_token_count_is_part_of_the_budget() -> None:
     memory = TieredChatMemoryBuffer.from_defaults(talk(10, "row " * 30), token_limit=600)
     assert used(memory, memory.get(initial_token_count=200)) <= 400
     assert memory.get(initial_token_count=200) == memory.view(overhead_tokens=200)
+    assert memory.get(initial_token_count=-5) == memory.get()
     with pytest.raises(LlamaContextBudgetExceededError, match=r"overhead takes 703") as caught:
         memory.get(initial_token_count=700)
     assert isinstance(caught.value, ValueError)
@@ -268,8 +270,18 @@ def test_chat_store_shows_the_context() -> None:
     assert store.get_messages("other") == []
     with pytest.raises(TieredError, match="holds 'chat_history' only, not 'other'"):
         store.add_message("other", user("x"))
+    assert store.store == {key: [user("new")]}  # type: ignore[attr-defined]
     assert store.delete_messages(key) == [user("new")]
     assert memory.get_all() == []
+
+
+def test_chat_store_can_be_persisted(tmp_path: Any) -> None:
+    """`memory.chat_store.persist(path)` writes a file that `SimpleChatStore.from_persist_path` reads."""
+    memory, path = TieredChatMemoryBuffer.from_defaults(talk(2), token_limit=900), str(tmp_path / "new" / "chat.json")
+    memory.chat_store.persist(persist_path=path)  # type: ignore[attr-defined]
+    restored = SimpleChatStore.from_persist_path(path)
+    assert restored.get_messages("chat_history") == memory.get_all()
+    assert TieredChatMemoryBuffer.from_defaults(chat_store=restored, token_limit=900).get() == memory.get()
 
 
 def test_picture_is_counted() -> None:

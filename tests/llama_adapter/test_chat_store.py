@@ -80,6 +80,16 @@ async def test_changes_of_others_are_seen() -> None:
     assert memory.get() == await memory.aget() == []
 
 
+def test_old_messages_deleted_by_others_are_gone() -> None:
+    """When others leave only what the view happens to show, the context holds just that, too."""
+    store = SimpleChatStore()
+    memory = over(store, token_limit=300, chat_history=talk(8, "row " * 20))
+    shown = [m for m in memory.get() if m.role != "system"]
+    assert len(shown) < 32
+    store.set_messages(KEY, store.get_messages(KEY)[-len(shown) :])
+    assert memory.get() == store.get_messages(KEY) == memory.context.transcript()
+
+
 def test_two_memories_on_one_chat_store() -> None:
     """Two memories with one chat store and key see each other's messages, whoever writes."""
     store = SimpleChatStore()
@@ -112,6 +122,15 @@ def test_unchanged_messages_are_not_stored_again() -> None:
     assert state.written == before
     memory.put(user("more"))
     assert state.written == before + 1
+
+
+def test_redaction_comes_before_the_chat_store() -> None:
+    """`redact` is applied before a message goes into the chat store, so what it removes is kept nowhere."""
+    store = SimpleChatStore()
+    memory = over(store, redact=lambda text: text.replace("secret", "***"), chat_history=[user("my secret")])
+    memory.put(call("c1", "select secret"))
+    assert "secret" not in str(store.get_messages(KEY)) + memory.to_string()
+    assert texts(store.get_messages(KEY))[0] == "my ***"
 
 
 def test_messages_in_the_chat_store_are_apart() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -295,6 +296,9 @@ def test_write_around_the_text() -> None:
     """Appended blocks stand behind the last text, prepended ones before the first; the text's own block stays."""
     altered = CODEC.write(user("mine"), Change(appended=("a", "b"), prepended=("p",)))
     assert [b.text for b in altered.blocks] == ["p", "mine", "a", "b"]
+    point = CachePoint(cache_control=CacheControl(type="ephemeral"))
+    cached = ChatMessage(role="system", blocks=[TextBlock(text="mine"), point])
+    assert CODEC.write(cached, Change(appended=("a",))).blocks == [*cached.blocks, TextBlock(text="a")]
 
 
 def test_write_without_media() -> None:
@@ -403,8 +407,8 @@ def test_pictures_given_the_old_way() -> None:
 def test_what_json_cannot_hold() -> None:
     """An object in `additional_kwargs` that no model sees is left out; one in a block or a call is refused."""
     message = user("x")
-    message.additional_kwargs = {"client": Opaque(), "kept": {"a": 1}, ("odd", 1): 2}
-    assert CODEC.load(CODEC.dump(message)).additional_kwargs == {"kept": {"a": 1}, ("odd", 1): 2}
+    message.additional_kwargs = {"client": Opaque(), "kept": {"a": 1}, ("odd", 1): 2, "n": np.int64(3)}
+    assert CODEC.load(CODEC.dump(message)).additional_kwargs == {"kept": {"a": 1}, ("odd", 1): 2, "n": 3}
     block = ChatMessage(blocks=[ToolCallBlock(tool_name="f", tool_kwargs={"a": Opaque()})])
     for refused in (block, ChatMessage(role="assistant", additional_kwargs={"tool_calls": [{"id": Opaque()}]})):
         with pytest.raises(TranscriptError, match="Opaque"):

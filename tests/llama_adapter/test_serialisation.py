@@ -129,6 +129,8 @@ def test_settings_travel() -> None:
     assert (restored.context.session_id, restored.chat_store_key, restored.engine_overhead) == ("s", "k", 77)
     odd = TokenBudget(context_window=9_000, practical_limit=8_000, pressure=PressureThresholds(0.4, 0.6, 0.8))
     assert by_string(TieredChatMemoryBuffer.from_defaults(budget=odd)).context.budget == odd
+    written = json.loads(json.dumps(memory.to_dict()))
+    assert TieredChatMemoryBuffer.from_dict(written) is memory
 
 
 def test_callables_are_given_again() -> None:

@@ -7,7 +7,7 @@ import re
 
 _BREAKS = re.compile("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CUT = re.compile(r"…\+\d+$")
-_PLAIN = re.compile(r"[^\W_](?:[\w .\-/+%@#&'()]*[^\W\d]|[\w.\-/+%:]*)")
+_PLAIN = re.compile(r"-?[^\W_](?:[\w .\-/+%@#&'()]*[^\W\d]|[\w.\-/+%:]*)")
 
 
 def quoted(text: str) -> str:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from functools import partial
+from hashlib import blake2b
 from typing import Any
 
+from tiered_core.counting.estimate import ApproximateCounter
 from tiered_core.counting.framing import FramedCounter, Framing
 from tiered_core.counting.plain import text_of
 from tiered_core.counting.truncation import truncate_by_search
 from tiered_core.errors import TieredError
 from tiered_core.types import Reading, Side
 
+_log = logging.getLogger(__name__)
 NO_FRAMING = Framing(message=0, role=0, name=0, reply=0)
 
 
@@ -23,9 +29,10 @@ class CallableCounter(FramedCounter):
     """
 
     def __init__(self, function: Callable[[Any], Any], name: str = "") -> None:
-        own = getattr(function, "__qualname__", type(function).__qualname__)
-        super().__init__(name or f"callable:{getattr(function, '__module__', '')}.{own}", True, NO_FRAMING)
+        super().__init__(name or f"callable:{_identity(function)}", True, NO_FRAMING)
         self.function = function
+        self._estimate = ApproximateCounter()
+        self._reported = False
 
     def count_host(self, message: Any) -> int:
         """The callable's figure for one host message, as it is.
@@ -33,21 +40,36 @@ class CallableCounter(FramedCounter):
         Raises:
             TieredError: when the callable returns neither a number nor something with a length.
         """
-        figure = self.function(message)
+        figure: Any = self.function(message)
         if isinstance(figure, Sized) and not isinstance(figure, str | bytes):
             return len(figure)
         try:
-            return max(0, int(figure))
-        except (TypeError, ValueError):
+            whole: int = math.ceil(figure)
+        except (TypeError, ValueError, OverflowError):
             raise TieredError(
                 f"the token counter {self.name} returned {figure!r} for a {type(message).__name__}; "
                 "it has to return a number of tokens or a list of tokens"
             ) from None
+        return max(0, whole)
 
     def count_text(self, text: str) -> int:
-        """The callable's figure for a text; 0 for "" and None without asking it."""
+        """The callable's figure for a text; 0 for "" and None without asking it.
+
+        A callable that raises on a text (tiktoken's `encode` does on "<|endoftext|>", one for messages does on any)
+        doesn't stop the conversation: that text is then estimated, with one line in the log.
+        """
         text = text_of(text)
-        return self.count_host(text) if text else 0
+        if not text:
+            return 0
+        try:
+            return self.count_host(text)
+        except TieredError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a user's function raises
+            if not self._reported:
+                self._reported = True
+                _log.warning("the token counter %s raised %r on a text; such texts are estimated", self.name, error)
+            return self._estimate.count_text(text)
 
     def count_tools(self, tools: Iterable[Mapping[str, Any]]) -> int:
         """The figure for the definitions' JSON text."""
@@ -60,3 +82,18 @@ class CallableCounter(FramedCounter):
     def truncate(self, text: str, max_tokens: int, side: Side = "head") -> str:
         """A head (or tail) with at most `max_tokens` tokens; asks the callable about 2·log2(length) times."""
         return truncate_by_search(text_of(text), max_tokens, side, self.count_text)
+
+
+def _identity(function: Any) -> str:
+    """What tells one callable from another, the same in every process as far as the callable allows it."""
+    if isinstance(function, partial):
+        return f"{_identity(function.func)}{function.args}{sorted(function.keywords.items())}"
+    owner = getattr(function, "__self__", None)
+    if owner is not None:
+        return f"{getattr(owner, 'name', type(owner).__qualname__)}.{function.__name__}"
+    kind = function if hasattr(function, "__qualname__") else type(function)
+    own = f"{getattr(kind, '__module__', 'builtins')}.{kind.__qualname__}"
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return own
+    return f"{own}-{blake2b(code.co_code + repr(code.co_names).encode(), digest_size=4).hexdigest()}"

@@ -14,10 +14,11 @@ from tiered_core.types import Side
 
 
 class TiktokenCounter(FramedCounter):
-    """Counts with a vocabulary; the same as `len(encoding.encode_ordinary(text))` for every text.
+    """Counts with a vocabulary, as `len(encoding.encode_ordinary(text))` would.
 
-    Only a run of more than 400,000 characters without any safe cut (see `chunks`) is counted in parts, at most
-    8 tokens too high per part. Special-token literals in a text are ordinary text; lone surrogates count as U+FFFD.
+    Only a run of more than 400,000 characters (8,000 with tiktoken before 0.13) without any safe cut, see `chunks`, is
+    counted in parts, at most a few tokens too high per part. Special-token literals in a text are ordinary text; lone
+    surrogates count as U+FFFD.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class TiktokenCounter(FramedCounter):
         self._vocabulary = vocabulary
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a text of at most 400,000 characters, special-token literals as ordinary text."""
+        """Token ids of a text that is no longer than a chunk, special-token literals as ordinary text."""
         return self._vocabulary.encoding.encode_ordinary(text)
 
     def decode(self, ids: Sequence[int]) -> bytes:

@@ -18,13 +18,14 @@ from tiered_core.counting.chunks import (
     split_safely,
     split_safely_backward,
 )
-from tiered_core.counting.truncation import truncate_by_search
+from tiered_core.counting.truncation import cut, truncate_by_search
+from tiered_core.types import Side
 
 Encode = Callable[[str], list[int]]
 Decode = Callable[[Sequence[int]], bytes]
 
 STRETCH = 32
-"""Characters by which the answer may still grow: a longer head can have fewer tokens ("interna" 2, "international" 1)."""
+"""Characters by which the answer may still grow: "international" has fewer tokens than "interna"."""
 REACH = 512
 """Characters around the cut in which a safe cut is sought, so that only few are counted again."""
 
@@ -33,11 +34,11 @@ def head_within(text: str, max_tokens: int, encode: Encode, decode: Decode) -> s
     """The longest head of the text with at most `max_tokens` tokens."""
     start, left = 0, max_tokens
     for chunk, safe in split_safely(text, _chunk_size(max_tokens)):
-        ids = encode(chunk)
+        part, ids = _needed(chunk, left, "head", encode)
         cost = len(ids) + (0 if safe else UNSAFE_CUT_TOKENS)
         if cost > left:
-            kept = _characters(ids[:left], decode) if _is_utf8(chunk) else None
-            return text[:start] + _settle_head(chunk, kept, left, encode)
+            kept = _characters(ids[:left], decode) if _is_utf8(part) else None
+            return text[:start] + _settle_head(part, kept, left, encode)
         left -= cost
         start += len(chunk)
     return text
@@ -47,14 +48,25 @@ def tail_within(text: str, max_tokens: int, encode: Encode, decode: Decode) -> s
     """The longest tail of the text with at most `max_tokens` tokens."""
     end, left = len(text), max_tokens
     for chunk, safe in split_safely_backward(text, _chunk_size(max_tokens)):
-        ids = encode(chunk)
+        part, ids = _needed(chunk, left, "tail", encode)
         cost = len(ids) + (0 if safe else UNSAFE_CUT_TOKENS)
         if cost > left:
-            kept = _characters(ids[len(ids) - left :], decode) if _is_utf8(chunk) else None
-            return _settle_tail(chunk, kept, left, encode) + text[end:]
+            kept = _characters(ids[len(ids) - left :], decode) if _is_utf8(part) else None
+            return _settle_tail(part, kept, left, encode) + text[end:]
         left -= cost
         end -= len(chunk)
     return text
+
+
+def _needed(chunk: str, left: int, side: Side, encode: Encode) -> tuple[str, list[int]]:
+    """So much of a chunk that it has more than `left` tokens, or all of it; with its ids."""
+    length = min(len(chunk), 8 * left + 1_024)
+    while True:
+        part = cut(chunk, length, side)
+        ids = encode(part)
+        if length == len(chunk) or len(ids) > left + UNSAFE_CUT_TOKENS:
+            return part, ids
+        length = min(len(chunk), 4 * length)
 
 
 def _chunk_size(max_tokens: int) -> int:

@@ -60,15 +60,18 @@ def openai_tiles(base: int = 85, per_tile: int = 170) -> PictureRule:
     return PictureRule(f"tiles-{base}-{per_tile}", partial(_tiles, base, per_tile), base)
 
 
-def openai_patches(factor: float, cap: int = 1_536, cap_without_detail: int | None = None) -> PictureRule:
-    """OpenAI's patch rule: 32 × 32 patches times a factor of the model.
+def openai_patches(factor: float, cap: int = 1_536, side: int = 2_048, original: int | None = None) -> PictureRule:
+    """OpenAI's patch rule: 32 × 32 patches times a factor of the model; detail "low" changes nothing.
 
     Args:
         factor: tokens per patch.
         cap: patches at most; a larger picture is scaled down.
-        cap_without_detail: the same for a picture without detail level, "auto" or "original"; as `cap` if None.
+        side: pixels of the longest side, to which a picture is scaled down before.
+        original: the cap of a picture without a detail level, or with "auto" or "original"; as `cap` if None.
     """
-    return PictureRule(f"patches-{factor}-{cap}", partial(_patches, factor, cap, cap_without_detail or cap))
+    return PictureRule(
+        f"patches-{factor}-{cap}-{original or cap}", partial(_patches, factor, cap, side, original or cap)
+    )
 
 
 def _tiles(base: int, per_tile: int, width: int, height: int, detail: str | None) -> int:
@@ -79,11 +82,22 @@ def _tiles(base: int, per_tile: int, width: int, height: int, detail: str | None
     return base + per_tile * across * down
 
 
-def _patches(factor: float, cap: int, other_cap: int, width: int, height: int, detail: str | None) -> int:
-    cap = cap if detail in ("high", "low") else other_cap
-    # The documented scaling gives at most `cap`; what is billed reaches it (https://community.openai.com/t/1281361).
-    patches = min(cap, math.ceil(width / 32) * math.ceil(height / 32))
-    return math.ceil(round(patches * factor, 6))
+def _patches(factor: float, high: int, side: int, original: int, width: int, height: int, detail: str | None) -> int:
+    # As documented, except that the longest side comes first: https://community.openai.com/t/1281361 and the
+    # measured figures of https://huggingface.co/datasets/JOHNISKING/image-token-cost fit only so (read 2026-11-30).
+    cap = high if detail in ("high", "low") else original
+    scale = min(1.0, side / max(width, height))
+    wide, tall = width * scale / 32, height * scale / 32
+    if _whole(wide) * _whole(tall) > cap:
+        scale = math.sqrt(cap / (wide * tall))
+        wide, tall = wide * scale, tall * scale
+        scale = min(max(1, math.floor(wide)) / wide, max(1, math.floor(tall)) / tall)
+        wide, tall = wide * scale, tall * scale
+    return math.ceil(round(min(cap, _whole(wide) * _whole(tall)) * factor, 6))
+
+
+def _whole(patches: float) -> int:
+    return max(1, math.ceil(round(patches, 6)))
 
 
 def _area(longest: int, cap: int, width: int, height: int, detail: str | None) -> int:

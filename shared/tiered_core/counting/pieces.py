@@ -83,11 +83,11 @@ _SCRIPTS: tuple[tuple[int, str, tuple[float, float], tuple[float, float]], ...] 
     (0x1E00, "symbol", (1.10, 0.2), (1.05, 0.2)),
     (0x2000, "symbol", (0.95, 0.1), (0.95, 0.05)),  # punctuation, arrows, box drawing
     (0x3000, "cjk", (0.95, 0.05), (0.90, 0.05)),  # ideographic punctuation
-    (0x3040, "cjk", (0.90, 0.1), (0.64, 0.1)),  # Hiragana
+    (0x3040, "cjk", (0.90, 0.1), (0.62, 0.1)),  # Hiragana
     (0x30A0, "cjk", (0.95, 0.1), (0.62, 0.1)),  # Katakana
-    (0x3100, "cjk", (1.02, 0.0), (0.72, 0.0)),  # Han
+    (0x3100, "cjk", (1.00, 0.0), (0.67, 0.0)),  # Han
     (0xA000, "script", (2.50, 0.5), (2.00, 0.5)),
-    (0xAC00, "cjk", (0.85, 0.91), (0.49, 0.66)),  # Hangul
+    (0xAC00, "cjk", (0.85, 0.91), (0.46, 0.58)),  # Hangul
     (0xD7B0, "symbol", (1.00, 0.0), (1.00, 0.0)),  # lone surrogates and private use
     (0xF900, "cjk", (2.00, 0.0), (1.50, 0.0)),
     (0xFE00, "symbol", (1.00, 0.1), (1.00, 0.1)),

@@ -170,7 +170,10 @@ def cache_folders() -> list[Path]:
     folders = [Path(os.environ[v]) for v in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR") if os.environ.get(v)]
     folders.append(Path(tempfile.gettempdir()) / "data-gym-cache")
     # Found without importing: `import llama_index.core` costs seconds.
-    spec = importlib.util.find_spec("llama_index")
+    try:
+        spec = importlib.util.find_spec("llama_index")
+    except (ImportError, ValueError):
+        spec = None
     places = (spec and spec.submodule_search_locations) or ()
     return folders + [Path(place) / "core" / "_static" / "tiktoken_cache" for place in places]
 
