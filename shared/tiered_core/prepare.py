@@ -149,7 +149,7 @@ class _Draft:
         self.before = [c.count(counter) for c in components]
         self.tokens = list(self.before)
         self.notes: dict[int, tuple[Kind | None, str]] = {}
-        self.failures: list[ContextEvent] = []
+        self.failures: dict[tuple[int, str], ContextEvent] = {}
         self._counter = counter
         self._compactors = compactors
         self._texts: dict[int, tuple[str, Kind]] = {}
@@ -220,13 +220,12 @@ class _Draft:
         name = getattr(compactor, "name", type(compactor).__name__)
         why = f"compactor {name!r} failed: {failure!r}"
         event = ContextEvent("failed", (self.given[i].name,), (i,), None, self.tokens[i], self.tokens[i], why)
-        if event not in self.failures:
-            self.failures.append(event)
+        self.failures.setdefault((i, why), event)
 
     def log(self) -> list[ContextEvent]:
         """Failures, then one event per component that was made smaller."""
         cuts = (self._cut(i, *self.notes[i]) for i in sorted(self.notes))
-        return [*self.failures, *cuts]
+        return [*self.failures.values(), *cuts]
 
     def _cut(self, i: int, kind: Kind | None, note: str) -> ContextEvent:
         what: Any = "offloaded" if kind is None else "shortened" if kind == "text" else "compressed"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,17 +30,18 @@ class Renderer:
         codec: of the host.
         counter: whose tokens bound everything.
         compactors: for bodies made by machines, see `compactors.compact`.
-        on_failure: told when a compactor raised; the next one is asked then.
+
+    Attributes:
+        failures: what went wrong in compactors, as sentences; the next one was asked instead.
     """
 
     def __init__(
         self, codec: Codec, counter: TokenCounter, compactors: Sequence[Compactor],
-        on_failure: Callable[[Compactor, Exception], None] | None = None,
     ) -> None:  # fmt: skip
         self.codec = codec
         self.counter = counter
         self._compactors = tuple(compactors)
-        self._on_failure = on_failure
+        self.failures: list[str] = []
         self._asks_host = isinstance(counter, CallableCounter)
 
     def count(self, message: Any, reading: Reading | None = None) -> int:
@@ -162,11 +163,14 @@ class Renderer:
                 kind = entry.kind if len(texts) == 1 else classify(texts[index]) if entry.machine else "text"
                 body = Body(texts[index], kind, sizes[index], handle, question, entry.machine)
                 rules = self._compactors if entry.machine else _PEOPLE
-                out[index] = compact(body, self._room(share, rung), rules, self._on_failure).text
+                out[index] = compact(body, self._room(share, rung), rules, self._failed).text
                 room -= self.counter.count_text(out[index])
             else:
                 room -= sizes[index]
         return tuple(out)
+
+    def _failed(self, compactor: Compactor, error: Exception) -> None:
+        self.failures.append(f"the compactor {compactor.name!r} raised {error!r}; the next one was asked")
 
     def _room(self, tokens: int, rung: Rung) -> Room:
         return Room(max(tokens, 0), rung.rows, self.counter.count_text, self.counter.truncate)

@@ -11,24 +11,36 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
-
 from pydoc_data import topics
 
 CLASSES = ("prose", "code", "json", "csv", "table", "log", "cjk", "base64")
-_CODE = "argparse ast asyncio.events csv datetime difflib email.message enum http.client json.decoder logging pathlib typing"
+_CODE = "argparse ast asyncio.events csv datetime difflib email.message enum http.client json.decoder logging typing"
 _CJK = (
-    "上个季度的销售数据显示，华东地区的收入比去年同期增长了百分之十二。", "请把每个产品类别的平均价格按月份列出来，然后画一张折线图。",
-    "数据库里有三百二十万条记录，其中大约百分之五缺少客户编号。", "我们需要先清洗这张表，再检查日期列的格式是否一致。",
-    "如果查询结果太大，就只显示前二十行，并说明总行数。", "昨天的会议讨论了预算、人员安排以及下一阶段的开发计划。",
-    "这个模型在测试集上的准确率不高，可能是因为训练样本太少。", "天气预报说明天下午有雨，所以我们把活动改到了星期天上午。",
-    "先月の売上データを地域ごとに集計して、表にまとめてください。", "このファイルには日付と顧客名、それから注文の金額が入っています。",
-    "欠損値が多い列は、分析の前に取り除いたほうがよいと思います。", "会議は来週の火曜日に変更されましたので、ご確認をお願いします。",
-    "グラフを見ると、夏の間は利用者の数が大きく増えていることがわかります。", "検索結果が多すぎる場合は、条件をもう少し絞り込んでみましょう。",
-    "지난 분기의 매출은 지역별로 큰 차이를 보였습니다.", "고객 번호가 없는 기록은 먼저 제거하고 나서 평균을 계산해 주세요.",
-    "이 표에는 날짜와 상품 이름, 그리고 판매 금액이 들어 있습니다.", "내일 회의에서 다음 달 개발 계획을 함께 검토할 예정입니다.",
-)  # fmt: skip
-_NAMES = "revenue order_id customer region unit_price created_at status discount category quantity email is_active".split()
-_WORDS = "North South Laptop Phone Desk Chair pending shipped returned Anna Boris Chen retail online Berlin Tokyo".split()
+    "上个季度的销售数据显示，华东地区的收入比去年同期增长了百分之十二。",
+    "请把每个产品类别的平均价格按月份列出来，然后画一张折线图。",
+    "数据库里有三百二十万条记录，其中大约百分之五缺少客户编号。",
+    "我们需要先清洗这张表，再检查日期列的格式是否一致。",
+    "如果查询结果太大，就只显示前二十行，并说明总行数。",
+    "昨天的会议讨论了预算、人员安排以及下一阶段的开发计划。",
+    "这个模型在测试集上的准确率不高，可能是因为训练样本太少。",
+    "天气预报说明天下午有雨，所以我们把活动改到了星期天上午。",
+    "先月の売上データを地域ごとに集計して、表にまとめてください。",
+    "このファイルには日付と顧客名、それから注文の金額が入っています。",
+    "欠損値が多い列は、分析の前に取り除いたほうがよいと思います。",
+    "会議は来週の火曜日に変更されましたので、ご確認をお願いします。",
+    "グラフを見ると、夏の間は利用者の数が大きく増えていることがわかります。",
+    "検索結果が多すぎる場合は、条件をもう少し絞り込んでみましょう。",
+    "지난 분기의 매출은 지역별로 큰 차이를 보였습니다.",
+    "고객 번호가 없는 기록은 먼저 제거하고 나서 평균을 계산해 주세요.",
+    "이 표에는 날짜와 상품 이름, 그리고 판매 금액이 들어 있습니다.",
+    "내일 회의에서 다음 달 개발 계획을 함께 검토할 예정입니다.",
+)
+_NAMES = (
+    "revenue order_id customer region unit_price created_at status discount category quantity email is_active".split()
+)
+_WORDS = (
+    "North South Laptop Phone Desk Chair pending shipped returned Anna Boris Chen retail online Berlin Tokyo".split()
+)
 _LOG_WORDS = "connection timeout for user request cache worker retry upstream failed ok started payload session".split()
 
 
@@ -68,7 +80,8 @@ def _records(rng: random.Random, size: int) -> list[dict[str, object]]:
     kinds = [rng.randrange(6) for _ in names]
     make = (
         lambda: rng.randrange(100_000), lambda: round(rng.random() * 10_000, 2), lambda: rng.choice(_WORDS),
-        lambda: f"20{rng.randrange(10, 30)}-{rng.randrange(1, 13):02d}-{rng.randrange(1, 29):02d}", lambda: rng.random() < 0.5,
+        lambda: f"20{rng.randrange(10, 30)}-{rng.randrange(1, 13):02d}-{rng.randrange(1, 29):02d}",
+        lambda: rng.random() < 0.5,
         lambda: f"{rng.choice(_WORDS)} {rng.choice(_WORDS)}".lower(),
     )  # fmt: skip
     rows = max(2, size // (14 * len(names)))
@@ -118,7 +131,7 @@ def _log(rng: random.Random, size: int) -> str:
         lines.append(
             (
                 f"2024-05-03T{clock}.{number % 1000:03d}Z {level} [worker-{number % 8}] {words} took={number}ms",
-                f'{address} - - [03/May/2024:{clock} +0000] "GET /api/{rng.choice(_LOG_WORDS)}/{number} HTTP/1.1" 200 {number}',
+                f'{address} - - [03/May/2024:{clock} +0000] "GET /api/{level}/{number} HTTP/1.1" 200 {number}',
                 f"May  3 {clock} host sshd[{number}]: {words} from {address} port {number}",
                 f'{{"ts":"2024-05-03T{clock}Z","level":"{level.lower()}","msg":"{words}","user":{number}}}',
             )[form]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import mean
 
 import pytest
@@ -154,6 +155,36 @@ def test_another_model_is_noticed(seed: int) -> None:
     assert mean(map(abs, other.errors(other.teach(learned, 25)))) <= 0.01
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_slow_change_is_followed(seed: int) -> None:
+    """Factors that rise by 0.03 after 400 reports are found again within 60 (P13)."""
+    learned = Provider(seed, noise=0.01).teach(Calibration(), 400)
+    later = Provider(seed + 1_000, {kind: factor + 0.03 for kind, factor in TRUE.items()}, noise=0.01)
+    assert mean(map(abs, later.errors(later.teach(learned, 60)))) <= 0.01
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tiny_requests_teach_little(seed: int) -> None:
+    """30 requests of a few words, each off by up to 3 tokens, don't spoil what 20 real ones teach (P13)."""
+    provider = Provider(seed, overhead=0)
+    learned = Calibration()
+    for _ in range(30):
+        tokens = provider.random.randint(5, 40)
+        reported = max(1, round(1.2 * tokens) + provider.random.randint(-3, 3))
+        learned = learned.observe({"text": tokens}, reported)
+    assert worst(provider.errors(provider.teach(learned, 20))) <= 0.01
+
+
+def test_factors_are_bounded() -> None:
+    """A class that really costs eight times as much is corrected by the largest factor only (P13)."""
+    provider = Provider(2)
+    learned = Calibration()
+    for _ in range(40):
+        mix = {"text": provider.random.randint(2_000, 4_000), "table": provider.random.randint(100, 400)}
+        learned = learned.observe(mix, mix["text"] + 8 * mix["table"])
+    assert learned.factors["table"] == MOST
+
+
 def test_small_request_with_overhead() -> None:
     """A first request of 20 tokens under 350 hidden ones is believed, and isn't taken for a factor of 18 (P13)."""
     learned = Calibration().observe({"text": 20}, 374)
@@ -181,8 +212,9 @@ def test_exact_counter_is_never_made_smaller(seed: int) -> None:
     provider = Provider(seed, {"text": 0.8, "table": 1.0, "json": 0.95}, overhead=0, noise=0.02)
     learned = provider.teach(Calibration(floor=1.0), 40)
     assert min(learned.factors.values()) >= 1.0
+    learned_otherwise = replace(provider.teach(Calibration(), 40), floor=1.0)
     for kind in CLASSES:
-        assert all(learned.apply(kind, tokens) >= tokens for tokens in (0, 1, 7, 1_000))
+        assert all(c.apply(kind, n) >= n for n in (0, 1, 7, 1_000) for c in (learned, learned_otherwise))
 
 
 def test_exact_counter_learns_the_overhead() -> None:

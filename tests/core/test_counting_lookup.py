@@ -31,7 +31,8 @@ TEXT = "Wörter, 12345 words and HTTPServer_codes\n"
     ("name", "vocabulary"),
     [
         (None, "cl100k_base"), ("tiktoken", "cl100k_base"), ("tiktoken:o200k_base", "o200k_base"),
-        ("o200k_harmony", "o200k_harmony"), ("gpt-4o", "o200k_base"), ("gpt-4.1-mini", "o200k_base"), ("gpt-5", "o200k_base"),
+        ("o200k_harmony", "o200k_harmony"), ("gpt-4o", "o200k_base"), ("gpt-4.1-mini", "o200k_base"), ("gpt-5",
+        "o200k_base"),
         ("o3-mini", "o200k_base"), ("openai/gpt-4o-2024-08-06", "o200k_base"), ("model:gpt-4o", "o200k_base"),
         ("chatgpt-4o-latest", "o200k_base"), ("ft:gpt-4o-mini:acme::1", "o200k_base"), ("gpt-4", "cl100k_base"),
         ("gpt-4-turbo", "cl100k_base"), ("gpt-3.5-turbo", "cl100k_base"), ("gpt-35-turbo", "cl100k_base"),
@@ -49,7 +50,8 @@ def test_names_with_a_vocabulary_are_exact(name: str | None, vocabulary: str) ->
     ("name", "factor"),
     [
         ("claude-3-5-sonnet-20241022", 1.2), ("claude-opus-4-20250514", 1.2), ("claude-sonnet-4-6", 1.2),
-        ("us.anthropic.claude-3-7-sonnet-20250219-v1:0", 1.2), ("claude-haiku-4-5-20251001", 1.2), ("claude-opus-4-7", 1.5),
+        ("us.anthropic.claude-3-7-sonnet-20250219-v1:0", 1.2), ("claude-haiku-4-5-20251001", 1.2),
+        ("claude-opus-4-7", 1.5),
         ("claude-opus-4.8", 1.5), ("claude-sonnet-5-5", 1.5), ("claude-fable-5", 1.5), ("gemini-2.5-pro", 1.1),
         ("models/gemini-3-pro", 1.1), ("meta-llama/Llama-3.1-8B", 1.3), ("mistral-large", 1.3), ("qwen2.5:7b", 1.3),
     ],
@@ -63,7 +65,9 @@ def test_other_models_are_marked_estimates(name: str, factor: float) -> None:
     assert true <= counter.count_text(TEXT) < true + 1.001
 
 
-@pytest.mark.parametrize("name", ["", "gtp-4", "tiktoken:p50k_base", "huggingface", "huggingface:/no/such", "model:x", "seed:x"])
+@pytest.mark.parametrize(
+    "name", ["", "gtp-4", "tiktoken:p50k_base", "huggingface", "huggingface:/no/such", "model:x", "seed:x"]
+)
 def test_unknown_names_say_what_exists(name: str) -> None:
     """B5: an unknown name raises an error that gives the name and the way out."""
     with pytest.raises(TieredError, match=r"tokenizer\.json"):
@@ -134,7 +138,9 @@ def test_a_tiktoken_encoding() -> None:
     assert counter.count_text(TEXT) == get_token_counter("o200k_base").count_text(TEXT)
 
 
-@pytest.mark.parametrize("function", [len, lambda text: float(len(text)), lambda text: list(text), lambda text: tuple(text)])
+@pytest.mark.parametrize(
+    "function", [len, lambda text: float(len(text)), lambda text: list(text), lambda text: tuple(text)]
+)
 def test_a_function_is_final(function: Any) -> None:
     """B5: a host's own counter gives a number or a list; nothing is added to its figures."""
     counter = get_token_counter(function)
@@ -188,7 +194,9 @@ def test_a_tokenizer_object_counts_without_its_special_tokens() -> None:
     assert counter.count_text("one two three") == 3
     assert counter.count_text("one two " * 200_000) == 400_000
     for text in odd_texts(50):
-        assert counter.count_text(text) == len(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").split())
+        assert counter.count_text(text) == len(
+            text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").split()
+        )
 
 
 def test_a_tokenizer_file(tmp_path: Path) -> None:

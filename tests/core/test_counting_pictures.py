@@ -106,16 +106,20 @@ def test_openai_tiles(width: int, height: int, tokens: int) -> None:
     ("name", "width", "height", "detail", "tokens"),
     [
         ("gpt-4.1-mini", 1_024, 1_024, "high", 1_659), ("gpt-4.1-mini", 1_800, 2_400, None, 2_353),
-        ("gpt-4.1-mini", 4_000, 1_474, "low", 2_489), ("gpt-4.1-nano", 128, 64, "low", 20), ("o4-mini", 32, 32, None, 2),
-        ("gpt-5.5", 2_560, 1_440, "high", 2_931), ("gpt-5.5", 2_560, 1_440, "auto", 4_320), ("gpt-5.5", 4_032, 3_024, None, 11_868),
-        ("gpt-6", 4_032, 3_024, "auto", 14_364), ("gpt-6", 4_032, 3_024, "high", 2_942), ("gpt-5.2", 1_024, 1_024, "auto", 1_229),
+        ("gpt-4.1-mini", 4_000, 1_474, "low", 2_489), ("gpt-4.1-nano", 128, 64, "low", 20),
+        ("o4-mini", 32, 32, None, 2),
+        ("gpt-5.5", 2_560, 1_440, "high", 2_931), ("gpt-5.5", 2_560, 1_440, "auto", 4_320),
+        ("gpt-5.5", 4_032, 3_024, None, 11_868),
+        ("gpt-6", 4_032, 3_024, "auto", 14_364), ("gpt-6", 4_032, 3_024, "high", 2_942),
+        ("gpt-5.2", 1_024, 1_024, "auto", 1_229),
         ("gpt-5", 1_024, 1_024, "high", 630), ("gpt-5", 1_024, 1_024, "low", 70), ("o3", 1_024, 1_024, None, 675),
         ("gpt-4o-mini", 1_024, 1_024, "high", 25_501), ("computer-use-preview", 512, 512, "high", 194),
         ("claude-sonnet-4-5", 1_000, 1_000, None, 1_334), ("claude-sonnet-4-5", 200, 200, "low", 54),
         ("claude-sonnet-4-5", 1_092, 1_092, None, 1_590), ("claude-sonnet-4-5", 8_000, 8_000, None, 1_600),
         ("claude-opus-4-7", 1_920, 1_080, None, 2_765), ("claude-opus-4-7", 8_000, 8_000, None, 4_784),
         ("gemini-2.5-pro", 384, 384, None, 258), ("gemini-2.5-pro", 960, 540, None, 1_548),
-        ("gemini-2.5-pro", 1_536, 1_536, None, 1_032), ("gemini-3-pro", 960, 540, None, 1_120), ("gemini-3-pro", 9, 9, "low", 280),
+        ("gemini-2.5-pro", 1_536, 1_536, None, 1_032), ("gemini-3-pro", 960, 540, None, 1_120),
+        ("gemini-3-pro", 9, 9, "low", 280),
     ],
 )  # fmt: skip
 def test_rules_of_other_models(name: str, width: int, height: int, detail: str | None, tokens: int) -> None:
@@ -123,7 +127,9 @@ def test_rules_of_other_models(name: str, width: int, height: int, detail: str |
     assert price(name, width, height, detail) == tokens
 
 
-@pytest.mark.parametrize("name", [None, "gpt-4o", "gpt-4.1-mini", "claude-sonnet-4-5", "gemini-2.5-pro", "approximate", "seed"])
+@pytest.mark.parametrize(
+    "name", [None, "gpt-4o", "gpt-4.1-mini", "claude-sonnet-4-5", "gemini-2.5-pro", "approximate", "seed"]
+)
 def test_unknown_size(name: str | None) -> None:
     """B4: a picture of unknown or absurd size costs 1,000."""
     for width, height in ((None, None), (0, 10), (-5, 5), (10**9, 1)):
@@ -149,7 +155,9 @@ def test_every_carrier_has_the_same_price(width: int, height: int, detail: str |
         media_from_data_url("data:image/png;base64," + plain, detail),
         media_from_data_url("DATA:;base64," + lines, detail, provider="openai"),
         media_from_data_url("data:image/png;name=a;base64," + plain.rstrip("="), detail, kind="image"),
-        media_from_data_url("data:image/png;base64," + base64.urlsafe_b64encode(data).decode(), detail, provider="google"),
+        media_from_data_url(
+            "data:image/png;base64," + base64.urlsafe_b64encode(data).decode(), detail, provider="google"
+        ),
         media_from_data_url("data:image/png," + urllib.parse.quote(data), detail),
     ]
     assert len({(m.kind, m.width, m.height, m.size, m.digest) for m in carriers}) == 1

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from tests.core.battery import all_failures
-from tiered_core import commit, composer, engine, eviction, ledger, planner, programs, turns, view_slots
+from tiered_core import commit, composer, engine, eviction, ledger, planner, turns, view_slots
 from tiered_core.errors import TieredError
 from tiered_core.planner import Draft, Limits
+from tiered_core.programs import known
 from tiered_core.types import FULL, STUB, Group
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -141,8 +142,8 @@ def _no_originals_kept(patch: pytest.MonkeyPatch) -> None:
 
 
 def _reborn_each_time(patch: pytest.MonkeyPatch) -> None:
-    real = programs.on_branch
-    patch.setattr(programs, "on_branch", lambda s, c: (replace(real(s, c)[0], born=max(0, real(s, c)[0].born - 3)), ()))
+    real = known.on_branch
+    patch.setattr(known, "on_branch", lambda s, c: (replace(real(s, c)[0], born=max(0, real(s, c)[0].born - 3)), ()))
 
 
 def _old_results_before_reading(patch: pytest.MonkeyPatch) -> None:

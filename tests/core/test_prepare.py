@@ -233,7 +233,7 @@ def test_own_compactors_are_asked_first() -> None:
 
     components = filled(("a", 800, 0))
     assert prepare(components, config(), compactors=[Own("tiny")]).components[0].content == "tiny"
-    made = prepare(components, config(), compactors=[Own(None)])
+    made = prepare(filled(("a", 8_000, 0)), config(), compactors=[Own(None)])
     assert made.compacted
     (failure,) = [e for e in made.log if e.kind == "failed"]
     assert "own" in failure.reason
@@ -258,10 +258,37 @@ def test_last_resort_names_the_component() -> None:
     assert made.budget.used <= 900
     assert made.components[0] is fixed
     assert made.components[1].content.startswith("[my_notes: ")
+    assert "500 tokens" in made.components[1].content
     assert made.components[2].content == "[chart: image 1024 x 1024, left out]"
     assert [e.kind for e in made.log] == ["critical", "offloaded", "offloaded", "batch"]
     with pytest.raises(ContextBudgetExceededError):
         prepare(parts, config(eviction="off"))
+
+
+def test_a_line_that_would_be_longer_is_no_help() -> None:
+    """What is smaller than the line that would name it stays as it is (B15)."""
+    fixed = Component("fixed", text(860), compactable=False)
+    tiny = [Component(f"tiny {k}", "just three words", -1) for k in range(5)]
+    made = prepare([fixed, *tiny, Component("notes", text(500))], config())
+    assert all(new is old for new, old in zip(made.components[1:6], tiny, strict=True))
+    assert made.budget.used <= 900
+
+
+def test_largest_first_at_equal_priority() -> None:
+    """Of equally important components the largest gives first, in each stage (B14)."""
+    made = prepare(filled(("small", 200, 0), ("large", 600, 0)), config())
+    assert sizes(made.components) == {"small": 200, "large": 450}
+    icon = Component("icon", replace(PICTURE, detail="low"))
+    parts = [Component("fixed", text(700), compactable=False), icon, Component("chart", PICTURE)]
+    assert prepare(parts, config()).components[1] is icon
+
+
+@pytest.mark.parametrize("eviction", ["auto", "off"])
+def test_deeper_cuts_come_before_names(eviction: Any) -> None:
+    """Where the strategy's rounds don't reach the hard limit, components get smaller still, none is left out (B14)."""
+    made = prepare(filled(("a", 3_000, 0)), config(eviction=eviction), "lazy")
+    assert 850 < made.budget.used <= 900
+    assert [e.kind for e in made.log] == ["critical", "shortened", "batch"]
 
 
 def test_error_shows_the_sum() -> None:

@@ -261,6 +261,31 @@ def test_own_compactors() -> None:
         context = TieredContext(5_000, compactors=[_Loud(answer)])
         context.add(talk(1)[:4])
         assert "500 rows" in context.view()[-1]["content"]
+        failed = [e.reason for e in context.events() if e.kind == "failed"]
+        assert (failed != []) == isinstance(answer, Exception)
+        assert all("'loud' raised ValueError('broken')" in reason for reason in failed)
+
+
+def test_a_failing_hook_breaks_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """What a hook does wrong is logged; the message is stored, and the other hooks are called."""
+    seen: list[ContextEvent] = []
+
+    def broken(event: ContextEvent) -> None:
+        raise ValueError("my hook")
+
+    context = TieredContext(900, token_counter=figure, hooks=[broken, seen.append])
+    context.add(talk(2))
+    assert len(context.transcript()) == 9
+    assert seen == context.events()
+    assert "my hook" in caplog.text
+
+
+def test_a_hook_may_read_the_context() -> None:
+    """A hook that asks the context for a report, or adds to it, does not hang."""
+    reports = []
+    context = TieredContext(900, token_counter=figure, hooks=[lambda event: reports.append(context.report())])
+    context.add(talk(3))
+    assert len(reports) == len(context.events())
 
 
 def test_export_and_restore_give_the_same_bytes() -> None:
