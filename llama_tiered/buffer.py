@@ -75,10 +75,8 @@ class TieredChatMemoryBuffer(ChatMemoryBuffer):
             self.chat_store.show(context)
             self._transcript = OwnTranscript(context)
         else:
-            options = arguments.options
-            self._transcript = SharedTranscript(
-                context, self.chat_store, self.chat_store_key, options.get("redact"), alone=options.get("store") is None
-            )
+            redact, alone = arguments.options.get("redact"), arguments.options.get("store") is None
+            self._transcript = SharedTranscript(context, self.chat_store, self.chat_store_key, redact, alone=alone)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Sets an attribute; a new `token_limit` is the budget from then on."""
@@ -102,8 +100,7 @@ class TieredChatMemoryBuffer(ChatMemoryBuffer):
         Args:
             chat_history: becomes the transcript. An empty list, which chat engines pass by default, leaves what is
                 stored.
-            llm: without `budget` and `token_limit`, views may have three quarters of its context window, as in
-                `ChatMemoryBuffer`.
+            llm: without `budget` and `token_limit`, views have three quarters of its window, as in `ChatMemoryBuffer`.
             chat_store: where the transcript lives; what others change there is seen. None keeps it in `store`.
             chat_store_key: of the conversation.
             token_limit: another spelling of `budget=` as a whole number. With neither of them nor an `llm` the budget

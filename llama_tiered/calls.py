@@ -47,9 +47,15 @@ def answered_id(message: ChatMessage) -> str | None:
 
 def set_arguments(message: ChatMessage, arguments: Sequence[str]) -> None:
     """Puts new arguments (JSON text, one per call) everywhere into a message that belongs to the caller."""
-    for place, text in zip(places(message), arguments, strict=False):
+    known = places(message)
+    for place, text in zip(known, arguments, strict=False):
         for holder in place.holders:
             _set(_inner(holder), text)
+    held = message.additional_kwargs.get("tool_calls")
+    if isinstance(held, list) and any(isinstance(b, ToolCallBlock) for b in message.blocks):
+        # An entry that is no call of ours keeps its old arguments, which may be what was to be taken out.
+        ours = {id(holder) for place in known for holder in place.holders}
+        message.additional_kwargs["tool_calls"] = [item for item in held if id(item) in ours]
 
 
 def plain_call(item: Any) -> Any:

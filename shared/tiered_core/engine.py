@@ -22,6 +22,8 @@ from tiered_core.types import Entry, Slot
 from tiered_core.view_slots import slots_of
 
 _ROUNDS = 400
+_STEPS = 64
+"""The margin grows by at least this part of the limit, so that the search ends soon however a counter behaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ Fitting = Generator[Sequence[Ask], Measured, Fit]
 
 def fit(
     entries: Sequence[Entry], state: ContextState, budget: TokenBudget, overhead: int,
-    strategy: CompactionStrategy, known: Measured, *, force: bool = False,
+    strategy: CompactionStrategy, known: Measured, *, compact: bool | None = None,
 ) -> Fitting:  # fmt: skip
     """Decides the view.
 
@@ -72,7 +74,7 @@ def fit(
         overhead: tokens around the view by the counter, the request's own framing included.
         strategy: watermarks and order of victims.
         known: what is measured already.
-        force: whether to compact although usage is below the high watermark.
+        compact: whether to take victims; None where usage is above the high watermark.
 
     Yields:
         Slots that have to be measured; the caller sends back their tokens.
@@ -83,7 +85,7 @@ def fit(
     if calibration is not None:
         overhead = calibration.apply("other", overhead) + calibration.overhead
     limits = Limits.of(budget, strategy, overhead)
-    made, slots = yield from _search(entries, layout, state, budget, strategy, limits, ledger, force)
+    made, slots = yield from _search(entries, layout, state, budget, strategy, limits, ledger, compact)
     decision = Decision(entries, layout, state, budget, made, slots, ledger, limits)
     new_state, archived = state_of(decision)
     events = events_of(decision, new_state)
@@ -99,7 +101,7 @@ def fit(
 
 def _search(
     entries: Sequence[Entry], layout: Layout, state: ContextState, budget: TokenBudget,
-    strategy: CompactionStrategy, limits: Limits, ledger: Ledger, force: bool,
+    strategy: CompactionStrategy, limits: Limits, ledger: Ledger, compact: bool | None,
 ) -> Generator[Sequence[Ask], Measured, tuple[Plan, tuple[Slot, ...]]]:  # fmt: skip
     """The loop: a plan whose slots are all measured, and that fits if any does.
 
@@ -109,7 +111,7 @@ def _search(
     margin, last = 0, None
     for _ in range(_ROUNDS):
         tight = Limits.of(budget, strategy, limits.overhead, margin)
-        made = plan(entries, layout, state, ledger.step, budget, strategy, tight, force=force or margin > 0)
+        made = plan(entries, layout, state, ledger.step, budget, strategy, tight, compact=True if margin else compact)
         slots = slots_of(entries, layout, made, limits.hard)
         asks = [ledger.ask(s) for s in slots]
         missing = list(dict.fromkeys(a for a in asks if ledger.tokens(a) is None))
@@ -120,9 +122,9 @@ def _search(
         excess = sum(s.tokens for s in slots) - limits.hard
         exhausted = last is not None and (made.rungs, made.first_turn, made.cuts) == last and made.total > tight.hard
         last = (made.rungs, made.first_turn, made.cuts)
-        if excess <= 0 or exhausted:
+        if excess <= 0 or exhausted or compact is False:
             break
-        margin += excess
+        margin += max(excess, limits.hard // _STEPS)
     return made, slots
 
 

@@ -76,14 +76,19 @@ def _last_answer(draft: Draft, goal: int) -> None:
 
 
 def _bare(draft: Draft, goal: int) -> None:
-    roles = ("tool", "assistant", "user")
-    shown = [i for role in roles for i in draft.kept() if draft.entries[i].role == role]
-    for index in shown:
-        if draft.total > goal:
-            draft.lower(index, BARE, "nothing larger fits the window")
-    for index in shown:
-        if draft.total > goal:
-            draft.lower(index, Rung(3, max(1, BARE.cap - (draft.total - goal))), "nothing larger fits the window")
+    """Only handles of everything else, then less and less of the current request, then less than a handle."""
+    kept = draft.kept()
+    others = [i for role in ("tool", "assistant") for i in kept if draft.entries[i].role == role]
+    requests = [i for i in kept if draft.entries[i].role == "user"]
+    for least in (BARE.cap, 1):
+        for index in others:
+            if draft.total > goal:
+                draft.lower(index, Rung(BARE.level, least), "nothing larger fits the window")
+        for index in requests:
+            if draft.total > goal:
+                said = draft.cost(index) - draft.entries[index].fixed
+                left = max(least, min(said, STUB.cap) - (draft.total - goal))
+                draft.lower(index, Rung(BARE.level, left), "nothing larger fits the window")
 
 
 _TAKE: dict[Victims, Callable[[Draft, int], None]] = {

@@ -130,7 +130,7 @@ class Draft:
 
 def plan(
     entries: Sequence[Entry], layout: Layout, state: ContextState, step: Callable[[int, Rung], Step],
-    budget: TokenBudget, strategy: CompactionStrategy, limits: Limits, *, force: bool = False,
+    budget: TokenBudget, strategy: CompactionStrategy, limits: Limits, *, compact: bool | None = None,
 ) -> Plan:  # fmt: skip
     """Decides how every entry is shown.
 
@@ -142,12 +142,12 @@ def plan(
         budget: caps and thresholds.
         strategy: watermarks and order of victims.
         limits: in tokens.
-        force: whether to make a batch even below the high watermark (a read that needs more room).
+        compact: whether to take victims; None where usage is above the high watermark.
     """
     draft = _draft_of(entries, layout, state, step)
     level = budget.pressure.level((draft.total + limits.overhead) / max(1, limits.available))
     level = _give_birth(draft, state, budget, limits, level)
-    batch = force or draft.total > limits.high
+    batch = draft.total > limits.high if compact is None else compact
     if batch:
         take_victims(draft, strategy, limits)
     return Plan(

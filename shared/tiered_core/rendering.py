@@ -114,13 +114,20 @@ class Renderer:
                 arguments = self._arguments(reading, rung.cap // 2, handle)
         appended: tuple[str, ...] = ()
         if reading.media and not media:
-            marker = self.counter.truncate(f"[{handle}: {len(reading.media)} file(s) left out]", max(room, 1))
-            appended = (marker or "…",)
-            room -= self.counter.count_text(marker) + 2
-        texts = self._texts(reading, entry, rung, handle, question, max(room, 1 if not appended else 0))
+            appended = self._left_out(reading, handle, room)
+            room -= sum(self.counter.count_text(t) + 2 for t in appended)
+        silent = appended and not any(t.strip() for t in reading.texts)
+        texts = self._texts(reading, entry, rung, handle, question, max(room, 0 if silent else 1))
         if not any(texts) and not reading.calls and not appended:
             texts = ("…", *texts[1:])
         return Change(texts=texts, arguments=arguments, without_media=not media, appended=appended)
+
+    def _left_out(self, reading: Reading, handle: str, room: int) -> tuple[str, ...]:
+        """The note about pictures and files; where there are words, it has to leave most of the room to them."""
+        note = f"[{handle}: {len(reading.media)} file(s) left out]"
+        if not any(t.strip() for t in reading.texts):
+            return (self.counter.truncate(note, max(room, 1)) or "…",)
+        return (note,) if 3 * self.counter.count_text(note) <= room else ()
 
     def _envelope(self, reading: Reading, media: bool, arguments: tuple[str, ...] | None) -> int:
         """Tokens of a message without its texts."""

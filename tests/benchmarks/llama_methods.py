@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer, Memory
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from tests.benchmarks.corpora import Conversation, Message
-from tests.benchmarks.methods import Method, Seen, Stateless, attempt, user
+from tests.benchmarks.methods import Method, Seen, Stateless, user
 from tests.benchmarks.tokens import SuffixTokenizer, count_text
 
 
@@ -42,13 +44,13 @@ class QueuedMemory:
         yield from asyncio.run(self._views(talk.form("llama", to_llama), budget, prefixes))
 
     async def _views(self, messages: list[ChatMessage], budget: int, prefixes: Sequence[int]) -> list[Seen]:
-        memory, done, out = _memory(budget), 0, []
-        for length in prefixes:
-            for message in messages[done:length]:
-                await memory.aput(message)
-            done = length
-            made = await memory.aget()
-            out.append(attempt(lambda made=made: made, from_llama))  # type: ignore[misc]
+        done, out = 0, []
+        async with _memory(budget) as memory:
+            for length in prefixes:
+                for message in messages[done:length]:
+                    await memory.aput(message)
+                done = length
+                out.append(_seen(await memory.aget()))
         return out
 
     def asked(self, talk: Conversation, budget: int, questions: Sequence[str]) -> Iterator[Seen]:
@@ -57,19 +59,29 @@ class QueuedMemory:
             yield asyncio.run(self._asked([*talk.form("llama", to_llama), to_llama(user(question))], budget))
 
     async def _asked(self, messages: list[ChatMessage], budget: int) -> Seen:
-        memory = _memory(budget)
-        await memory.aput_messages(messages[:-1])
-        await memory.aput(messages[-1])
-        made = await memory.aget()
-        return attempt(lambda: made, from_llama)
+        async with _memory(budget) as memory:
+            await memory.aput_messages(messages[:-1])
+            await memory.aput(messages[-1])
+            return _seen(await memory.aget())
 
 
-def _memory(budget: int) -> Memory:
+def _seen(messages: Sequence[ChatMessage]) -> Seen:
+    return Seen([from_llama(message) for message in messages])
+
+
+@asynccontextmanager
+async def _memory(budget: int) -> AsyncIterator[Memory]:
+    """A memory with the store that it has by default, whose connection is closed in the end."""
+
     def tokens(text: str) -> range:
         return range(count_text(text))
 
     tokenizer: Any = tokens
-    return Memory.from_defaults(session_id=uuid.uuid4().hex, token_limit=budget, tokenizer_fn=tokenizer)
+    engine = create_async_engine("sqlite+aiosqlite:///:memory:")
+    try:
+        yield Memory.from_defaults(uuid.uuid4().hex, token_limit=budget, tokenizer_fn=tokenizer, async_engine=engine)
+    finally:
+        await engine.dispose()
 
 
 def memories() -> list[Method]:

@@ -51,7 +51,7 @@ def test_suffix_tokenizer_is_exact() -> None:
         parts = [" ".join(chance.choices(words, k=3)) for _ in range(12)]
         tokenizer = tokens.SuffixTokenizer()
         texts = [" ".join(parts[start:]) for start in sorted(chance.choices(range(12), k=8))]
-        for text in [*texts, "quite another", "another", "other", ""]:
+        for text in [*texts, "quite another", "another", "abcdef", "cdef", ""]:
             assert len(tokenizer(text)) == len(Words().encode_ordinary(text))
 
 

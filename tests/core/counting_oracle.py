@@ -39,7 +39,8 @@ _PARTS: tuple[str, ...] = (
     "don\u017f", "hello world", "HTTPServer", "snake_case", "0", "1234567", "3.14159", "-0.5e10", "\u0661\u0662",
     "\u00bd", "\u4e00", "中文，测试。", "日本語の文", "한국어", "Привет", "مرحبا", "हिन्दी", "ไทย", "e\u0301",
     "\U0001f9e0", "\U0001f468\u200d\U0001f469", "\u0e33", '{"a": [1, 2]}', "a,b,c\n1,2,3\n", "| x | y |",
-    "-----", "=" * 40, "//", "/\n", "...\r\n\r\n", "!?", "\\n", "iVBORw0KGgoAAAANSUhEUgAA", "deadbeef", "\u2502\u2500\u253c", "\uffff",
+    "-----", "=" * 40, "//",
+    "/\n", "...\r\n\r\n", "!?", "\\n", "iVBORw0KGgoAAAANSUhEUgAA", "deadbeef", "\u2502\u2500\u253c", "\uffff",
     "\U0010ffff", "\u017f", "ß", "\u01c4", "\u0345",
 )  # fmt: skip
 

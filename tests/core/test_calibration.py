@@ -185,6 +185,23 @@ def test_factors_are_bounded() -> None:
     assert learned.factors["table"] == MOST
 
 
+def test_only_surprises_in_one_direction_reopen_what_was_learned() -> None:
+    """Wild reports that contradict each other are noise; three alike mean another model (P13)."""
+    learned = Provider(6).teach(Calibration(), 60)
+    certain = sum(learned.covariance)
+    mix = {"text": 2_000, "table": 2_000}
+    counts = []
+    for ratio in (2.0, 0.6, 2.0, 0.6, 2.0):
+        learned = learned.observe(mix, round(learned.predict(mix) * ratio))
+        counts.append(learned.surprises)
+    assert counts == [1, -1, 1, -1, 1]
+    assert sum(learned.covariance) < certain + 1_000
+    for _ in range(2):
+        learned = learned.observe(mix, learned.predict(mix) * 2)
+    assert learned.surprises == 0
+    assert sum(learned.covariance) > certain + 10_000
+
+
 def test_small_request_with_overhead() -> None:
     """A first request of 20 tokens under 350 hidden ones is believed, and isn't taken for a factor of 18 (P13)."""
     learned = Calibration().observe({"text": 20}, 374)
@@ -229,7 +246,7 @@ def test_apply_rounds_up() -> None:
     """Figures are rounded up without the noise of binary fractions; before any report they are the counter's (P13)."""
     assert [Calibration().apply("text", n) for n in (0, 1, 10)] == [0, 1, 10]
     learned = Calibration(means=(1.1, 1.0, 1.0, 1.0, 1.0, 0.0))
-    assert [learned.apply("text", n) for n in (1, 10, 11)] == [2, 11, 13]
+    assert [learned.apply("text", n) for n in (1, 10, 11, 70)] == [2, 11, 13, 77]
 
 
 @given(st.lists(st.tuples(st.sampled_from(CLASSES), st.integers(0, 10**6), st.floats(0.01, 8)), max_size=60))

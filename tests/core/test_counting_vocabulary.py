@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tiktoken_ext import openai_public
 
 from tests.core.counting_oracle import oracle
 from tiered_core.counting import ApproximateCounter, TokenCountWarning, download, get_token_counter, lookup, vocabulary
@@ -222,7 +223,8 @@ def test_harmony_shares_the_file_of_o200k() -> None:
     text = "<|start|>user<|message|>Grüße<|end|>"
     assert harmony.encoding.encode_ordinary(text) == o200k.encoding.encode_ordinary(text)
     assert {"<|start|>", "<|message|>", "<|end|>", "<|return|>"} <= harmony.encoding.special_tokens_set
-    assert harmony.encoding.special_tokens_set <= oracle("o200k_harmony").special_tokens_set
+    if hasattr(openai_public, "o200k_harmony"):  # since tiktoken 0.11
+        assert harmony.encoding.special_tokens_set <= oracle("o200k_harmony").special_tokens_set
 
 
 def test_no_warning_where_a_carrier_is_found() -> None:

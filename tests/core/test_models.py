@@ -28,6 +28,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None]]:
         calls.append((model_ref, provider_id))
         if model_ref == "listed-1" and provider_id in (None, "maker"):
             return SimpleNamespace(model=SimpleNamespace(context_window=77_000))
+        if (model_ref, provider_id) == ("us.maker.cloud-v1:0", "aws"):
+            return SimpleNamespace(model=SimpleNamespace(context_window=77_000))
         if model_ref == "gpt-4":
             return SimpleNamespace(model=SimpleNamespace(context_window=8_192))
         raise LookupError(model_ref)
@@ -60,7 +62,9 @@ def test_figures_of_the_requirement(name: str, window: int, practical: int) -> N
 
 
 @pytest.mark.usefixtures("_no_prices")
-@pytest.mark.parametrize("name", ["gpt-4.1", "gpt-4.5-preview", "gpt-5", "claude-3-7-sonnet-20250219", "claude-3.7"])
+@pytest.mark.parametrize(
+    "name", ["gpt-4.1", "gpt-41-mini", "gpt-4.5-preview", "claude-3-7-sonnet-20250219", "claude-3.7"]
+)
 def test_later_families_have_no_practical_limit(name: str) -> None:
     """What A1 doesn't name has no practical limit and no latency threshold."""
     limits = limits_of(name, 100_000)
@@ -84,7 +88,9 @@ def test_unknown_model_warns_once() -> None:
 
 
 @pytest.mark.usefixtures("_no_prices")
-@pytest.mark.parametrize("model", [None, "", "  ", 7, object(), SimpleNamespace(model_name=None)])
+@pytest.mark.parametrize(
+    "model", [None, "", "  ", 7, object(), SimpleNamespace(model_name=None), SimpleNamespace(model="unknown")]
+)
 def test_what_is_no_model_gets_the_default(model: Any) -> None:
     """A value without a name is an unknown model, not a crash (A1)."""
     with pytest.warns(UnknownModelWarning, match="without a model name"):
@@ -195,7 +201,13 @@ def test_llama_index_metadata() -> None:
 # --- genai-prices ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["listed-1", "Listed-1", "maker/listed-1", "maker:listed-1", "hub/maker/listed-1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "listed-1", "Listed-1", "maker/listed-1", "maker:listed-1", "hub/maker/listed-1", "ft:listed-1:org::x",
+        "us.maker.cloud-v1:0",
+    ],
+)  # fmt: skip
 @pytest.mark.usefixtures("asked")
 def test_prices_are_asked_by_every_spelling(name: str) -> None:
     """A provider's prefix doesn't hide a model that is listed (A1)."""

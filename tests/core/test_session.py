@@ -17,6 +17,7 @@ from tests.core.histories import Message, assistant, figure, line, result, user
 from tiered_core import (
     Body,
     Compacted,
+    ContextBudgetExceededError,
     ContextEvent,
     Room,
     StoreError,
@@ -428,7 +429,10 @@ def test_same_bytes_under_any_hash_seed() -> None:
     """Views and exported state are the same bytes in processes with different hash seeds."""
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", _SCRIPT], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True,
+            [sys.executable, "-c", _SCRIPT],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("0", "1", "42")
     }  # fmt: skip
@@ -443,3 +447,34 @@ def test_wrong_arguments() -> None:
         TieredContext(100, session_id="")
     with pytest.raises(TieredError, match="overhead_tokens"):
         TieredContext(100).view(overhead_tokens=-1)
+
+
+def _thinking(size: int, call: str) -> Message:
+    thought = {"type": "thinking", "thinking": "hm " * size, "signature": "s"}
+    calls = [{"id": call, "type": "function", "function": {"name": "q", "arguments": "{}"}}]
+    return {"role": "assistant", "content": [thought], "tool_calls": calls}
+
+
+def test_what_did_not_fit_is_shown_again_when_it_does() -> None:
+    """While signed thoughts fill the window the view is refused; what it would have cost is not given up for ever."""
+    request = user("Which carrier is late, and why is that so on Mondays? " + "word " * 40)
+    context = TieredContext(600)
+    context.add([request])
+    for call in ("a", "b"):
+        context.add([_thinking(300, call), result(call, "42")])
+    with pytest.raises(ContextBudgetExceededError):
+        context.view()
+    context.add([assistant("UA")])
+    assert request in context.view()
+
+
+def test_note_about_a_picture_leaves_room_for_the_words() -> None:
+    """Where little room is left, it goes to the words of the request and not to the note about its picture."""
+    content = [{"type": "text", "text": "Which carrier is late? " + "please " * 90},
+               {"type": "image_url", "image_url": {"url": "https://example.org/y.png"}}]  # fmt: skip
+    context = TieredContext(600)
+    context.add([{"role": "user", "content": content}])
+    for call in ("a", "b"):
+        context.add([_thinking(225, call), result(call, "42")])
+    shown = context.view()[0]["content"]
+    assert shown[0]["text"].startswith("Which carrier is late?")

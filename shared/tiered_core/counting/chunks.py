@@ -20,7 +20,7 @@ def _limits() -> tuple[int, int]:
         fast = tuple(map(int, version("tiktoken").split(".")[:2])) >= (0, 13)
     except (PackageNotFoundError, ValueError):
         fast = False
-    return (50_000, 400_000) if fast else (8_000, 8_000)
+    return (50_000, 400_000) if fast else (2_000, 4_000)
 
 
 CHUNK, LONGEST = _limits()
@@ -40,12 +40,12 @@ def split_safely(text: str, size: int = CHUNK) -> Iterator[tuple[str, bool]]:
 
     The chunks joined give the text. The end of the text counts as a safe cut.
     """
-    start = 0
+    start, longest = 0, max(LONGEST, 2 * size)
     while len(text) - start > size:
-        found = SAFE_CUT.search(text, start + size - 1, start + max(LONGEST, size))
-        if found is None and len(text) - start <= LONGEST:
+        found = SAFE_CUT.search(text, start + size - 1, start + longest)
+        if found is None and len(text) - start <= longest:
             break
-        end = found.end() if found else start + LONGEST
+        end = found.end() if found else start + longest
         yield text[start:end], found is not None
         start = end
     if start < len(text):

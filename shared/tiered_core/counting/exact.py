@@ -16,7 +16,7 @@ from tiered_core.types import Side
 class TiktokenCounter(FramedCounter):
     """Counts with a vocabulary, as `len(encoding.encode_ordinary(text))` would.
 
-    Only a run of more than 400,000 characters (8,000 with tiktoken before 0.13) without any safe cut, see `chunks`, is
+    Only a run of more than 400,000 characters (4,000 with tiktoken before 0.13) without any safe cut, see `chunks`, is
     counted in parts, at most a few tokens too high per part. Special-token literals in a text are ordinary text; lone
     surrogates count as U+FFFD.
     """
@@ -52,4 +52,9 @@ class TiktokenCounter(FramedCounter):
         if len(text) * 4 <= max_tokens:  # a token has at least one byte, a character at most four
             return text
         cut = head_within if side == "head" else tail_within
-        return cut(text, max_tokens, self.encode, self.decode)
+        answer, target = cut(text, max_tokens, self.encode, self.decode), max_tokens
+        # Without safe cuts the chunks of the answer need not be those of the text.
+        while len(answer) > CHUNK and (excess := self.count_text(answer) - max_tokens) > 0:
+            target = max(0, target - excess)
+            answer = cut(text, target, self.encode, self.decode)
+        return answer

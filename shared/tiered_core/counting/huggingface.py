@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from tiered_core.counting.chunks import LONGEST, split_safely
+from tiered_core.counting.chunks import CHUNK, split_safely
 from tiered_core.counting.framing import FramedCounter
 from tiered_core.counting.plain import text_of
 from tiered_core.counting.truncation import truncate_by_search
@@ -24,7 +24,7 @@ def is_tokenizer(value: object) -> bool:
 class HuggingFaceCounter(FramedCounter):
     """Counts with a tokenizer object, without the special tokens that it would put around a text.
 
-    Texts of more than 400,000 characters are counted in parts that end where words end.
+    Long texts are counted in parts that end where words end.
 
     Args:
         tokenizer: with `encode(text, add_special_tokens=False)`, which gives ids or an object with `ids`.
@@ -38,7 +38,7 @@ class HuggingFaceCounter(FramedCounter):
 
     def count_text(self, text: str) -> int:
         """Tokens of a text; 0 for "" and None."""
-        return sum(self._count(chunk) for chunk, _ in split_safely(text_of(text), LONGEST))
+        return sum(self._count(chunk) for chunk, _ in split_safely(text_of(text), CHUNK))
 
     def truncate(self, text: str, max_tokens: int, side: Side = "head") -> str:
         """The longest head (or tail) with at most `max_tokens` tokens."""

@@ -21,11 +21,11 @@ class Deciding(Known):
 
     def _fit(
         self, entries: Sequence[Entry], state: ContextState, overhead: int, strategy: CompactionStrategy,
-        *, force: bool = False,
+        *, compact: bool | None = None,
     ) -> Program[Fit]:  # fmt: skip
         """Runs the engine, measuring what it asks for."""
         around = overhead + self._settings.reply_tokens
-        fitting = fit(entries, state, self._settings.budget, around, strategy, self._measured, force=force)
+        fitting = fit(entries, state, self._settings.budget, around, strategy, self._measured, compact=compact)
         try:
             asks = next(fitting)
             while True:
@@ -61,7 +61,7 @@ class Deciding(Known):
         unit = max(1, self._settings.budget.available // _OVERHEAD_STEPS)
         coarse = -(-overhead // unit) * unit
         if coarse + self._settings.reply_tokens < self._settings.budget.available:
-            deeper = yield from self._fit(entries, state, coarse, reading, force=True)
+            deeper = yield from self._fit(entries, state, coarse, reading, compact=True)
             if deeper.fits:
                 return deeper
         return made

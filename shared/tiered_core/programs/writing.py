@@ -163,6 +163,9 @@ class Writing(Deciding):
             if self._calibration is not None:
                 planned = replace(planned, calibration=MappingProxyType(self._calibration.to_dict()))
             made = yield from self._fit(entries, planned, planned.overhead, self._settings.strategy)
+            if not made.fits:
+                # Nothing that could be given up would help now; what is not given up can be shown when it fits again.
+                made = yield from self._fit(entries, planned, planned.overhead, self._settings.strategy, compact=False)
             new = replace(made.state, seq=self.conversation.last)
             events = (*self._restored(back, new.turn), *self._failed(new.turn), *made.events)
             if new == self._state[1] or (not events and not len(self.conversation)):
