@@ -90,10 +90,10 @@ def test_hard_texts_end_soon(kind: str) -> None:
     started = time.perf_counter()
     figure = counter("cl100k_base").count_text(text)
     assert time.perf_counter() - started < 20
-    assert 0 < figure <= len(text.encode("utf-8", "surrogatepass"))
+    slack = UNSAFE_CUT_TOKENS * (2 + len(text) // LONGEST)
+    assert 0 < figure <= len(text.encode("utf-8", "surrogatepass")) + slack
     half = counter("cl100k_base").count_text(text[: len(text) // 2])
-    parts = 2 + len(text) // LONGEST
-    assert abs(figure - 2 * half) <= 2 * UNSAFE_CUT_TOKENS * parts + figure * 0.02
+    assert abs(figure - 2 * half) <= 2 * slack + figure * 0.02
 
 
 @pytest.mark.parametrize("kind", ["equal letters", "han without a space", "base64", "special tokens"])

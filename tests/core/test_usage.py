@@ -100,7 +100,8 @@ class _Endless:
     [
         None, "", "350", b"350", 0, -3, True, 3.0, float("nan"), [], [350], {}, object(), _Hostile(), _Endless(),
         {"prompt_tokens": None}, {"prompt_tokens": "50"}, {"prompt_tokens": True}, {"prompt_tokens": -1},
-        {"prompt_tokens": 0}, {"input_tokens": -5, "cache_read_input_tokens": 50}, {"input_tokens": 0}, {"input_tokens": None, "cache_read_input_tokens": 5},
+        {"prompt_tokens": 0}, {"input_tokens": -5, "cache_read_input_tokens": 50}, {"input_tokens": 0},
+        {"input_tokens": None, "cache_read_input_tokens": 5},
         {"usage": "none"}, {"usage": {"total_tokens": 5}}, {1: 2},
     ],
 )  # fmt: skip

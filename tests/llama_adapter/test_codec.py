@@ -196,7 +196,7 @@ def test_legacy_function_call() -> None:
 
 @pytest.mark.parametrize("id", ["c1", None])
 def test_mirrored_calls_count_once(id: str | None) -> None:
-    """A call in a block and in `additional_kwargs` is one call, altered in both; an entry beside blocks is none."""
+    """A call in a block and in `additional_kwargs` is one call, altered in both; an entry beside is none, and goes."""
     plain = {"id": id, "function": {"name": "f", "arguments": '{"a":1}'}}
     other = {"id": "c2", "function": {"name": "g", "arguments": "{}"}}
     message = ChatMessage(
@@ -206,7 +206,8 @@ def test_mirrored_calls_count_once(id: str | None) -> None:
     assert [c.name for c in CODEC.read(message).calls] == ["f"]
     altered = CODEC.write(message, Change(arguments=('{"b":2}',)))
     assert altered.blocks[0].tool_kwargs == {"b": 2}
-    assert [c["function"]["arguments"] for c in altered.additional_kwargs["tool_calls"]] == ['{"b":2}', "{}"]
+    assert [c["function"]["arguments"] for c in altered.additional_kwargs["tool_calls"]] == ['{"b":2}']
+    assert message.additional_kwargs["tool_calls"] == [plain, other]
 
 
 def test_two_equal_calls_without_ids_are_two() -> None:

@@ -20,7 +20,7 @@ def _limits() -> tuple[int, int]:
         fast = tuple(map(int, version("tiktoken").split(".")[:2])) >= (0, 13)
     except (PackageNotFoundError, ValueError):
         fast = False
-    return (50_000, 400_000) if fast else (2_000, 4_000)
+    return (50_000, 400_000) if fast else (1_000, 2_000)
 
 
 CHUNK, LONGEST = _limits()

@@ -16,7 +16,7 @@ from tiered_core.types import Side
 class TiktokenCounter(FramedCounter):
     """Counts with a vocabulary, as `len(encoding.encode_ordinary(text))` would.
 
-    Only a run of more than 400,000 characters (4,000 with tiktoken before 0.13) without any safe cut, see `chunks`, is
+    Only a run of more than 400,000 characters (2,000 with tiktoken before 0.13) without any safe cut, see `chunks`, is
     counted in parts, at most a few tokens too high per part. Special-token literals in a text are ordinary text; lone
     surrogates count as U+FFFD.
     """
