@@ -49,7 +49,8 @@ def _definitions(tools: list[Any]) -> list[Any]:
 def test_one_large_question_is_not_planned_for_ever() -> None:
     """A large question makes room for its own call; the next small one sees the earlier talk again."""
     history = TieredChatMessageHistory(budget=2_000)
-    chain = TieredMemory(RunnableLambda(lambda messages: AIMessage(f"{len(messages)} seen")), lambda session_id: history)
+    model = RunnableLambda(lambda messages: AIMessage(f"{len(messages)} seen"))
+    chain = TieredMemory(model, lambda session_id: history)
     for k in range(8):
         chain.invoke([HumanMessage(f"question {k}: " + "word " * 60)], CONFIG)
     before = len(history.messages)
