@@ -9,7 +9,7 @@ from typing import Any, overload
 from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from langchain_tiered.codec import LangChainCodec
+from langchain_tiered.options import for_langchain
 from tiered_core import TokenBudget, fit
 
 
@@ -48,5 +48,5 @@ def fit_messages(
 
 
 def _fitted(messages: Any, budget: int | TokenBudget, **options: Any) -> list[BaseMessage]:
-    options["codec"] = options.get("codec") or LangChainCodec()
-    return fit(convert_to_messages(messages), budget, **options).messages
+    own = {name: options.pop(name) for name in ("overhead_tokens", "question") if name in options}
+    return fit(convert_to_messages(messages), budget, **own, **for_langchain(options)).messages

@@ -33,7 +33,8 @@ class Address:
     @property
     def session(self) -> str:
         """Name of the conversation in a store."""
-        return "|".join(filter(None, (self.thread, self.inside, self.run)))
+        thread = None if self.thread is None else self.thread.replace("|", "||") or "|"
+        return "|".join(filter(None, (thread, self.inside, self.run)))
 
 
 @dataclass(slots=True)
@@ -123,11 +124,20 @@ def address_of(runtime: Any, kept: Mapping[str, Any] | None) -> Address:
     """
     info = getattr(runtime, "execution_info", None)
     space = getattr(info, "checkpoint_ns", None) or _configured().get("checkpoint_ns") or ""
-    inside = str(space).rpartition("|")[0]  # the last part is the node that runs
+    inside = "|".join(map(_name, str(space).split("|")[:-1]))  # the last part is the node that runs
     thread = getattr(info, "thread_id", None) or _configured().get("thread_id")
     if thread is not None:
         return Address(str(thread), inside)
     return Address(None, run=kept["run"] if kept and kept.get("run") else uuid.uuid4().hex)
+
+
+def _name(part: str) -> str:
+    """A part of a name space that is the same in every run: a node's name without the id of its task.
+
+    Agents that tools call keep the id: several of them may run at a time, each with a conversation of its own.
+    """
+    name = part.partition(":")[0]
+    return part if name == "tools" else name
 
 
 def _configured() -> Mapping[str, Any]:

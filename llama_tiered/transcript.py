@@ -10,8 +10,9 @@ from llama_index.core.storage.chat_store import BaseChatStore
 
 from tiered_core import TieredContext
 from tiered_core.drive import Gate
-from tiered_core.incoming import Redact, take_in
+from tiered_core.incoming import take_in
 from tiered_core.recognise import common_prefix
+from tiered_core.redaction import Redact
 
 _ONE_BY_ONE = 32
 

@@ -8,8 +8,17 @@ messages = context.view()
 from importlib.metadata import version
 
 from tiered_core.budget import PressureThresholds, TierPolicy, TokenBudget
+from tiered_core.calibration import Calibration
 from tiered_core.codec import Codec
 from tiered_core.compactors.protocol import Body, Compacted, Compactor, Room
+from tiered_core.components import (
+    DEFAULT_CONTEXT_CONFIG,
+    CompactionResult,
+    Component,
+    ComponentBudget,
+    ContextConfig,
+    PreparedContext,
+)
 from tiered_core.counting import TokenCounter, get_token_counter
 from tiered_core.errors import (
     ContextBudgetExceededError,
@@ -20,26 +29,35 @@ from tiered_core.errors import (
     TranscriptError,
 )
 from tiered_core.events import ContextEvent
+from tiered_core.models import ModelLimits, UnknownModelWarning
 from tiered_core.neutral import NeutralCodec
 from tiered_core.oneshot import FitResult, fit
+from tiered_core.prepare import aprepare, prepare
 from tiered_core.report import ContextReport
 from tiered_core.session import TieredContext
 from tiered_core.state import ContextState
 from tiered_core.stores import ConversationStore, MemoryStore, SQLiteStore, open_store
 from tiered_core.strategies import CompactionStrategy
 from tiered_core.types import Call, Change, Media, Reading, Recalled, Tier
+from tiered_core.usage import reported_input_tokens
 
 __version__ = version("tiered-context")
 
 __all__ = [
+    "DEFAULT_CONTEXT_CONFIG",
     "Body",
+    "Calibration",
     "Call",
     "Change",
     "Codec",
     "Compacted",
+    "CompactionResult",
     "CompactionStrategy",
     "Compactor",
+    "Component",
+    "ComponentBudget",
     "ContextBudgetExceededError",
+    "ContextConfig",
     "ContextEvent",
     "ContextReport",
     "ContextState",
@@ -48,7 +66,9 @@ __all__ = [
     "FitResult",
     "Media",
     "MemoryStore",
+    "ModelLimits",
     "NeutralCodec",
+    "PreparedContext",
     "PressureThresholds",
     "QueryRejectedError",
     "Reading",
@@ -63,7 +83,11 @@ __all__ = [
     "TokenBudget",
     "TokenCounter",
     "TranscriptError",
+    "UnknownModelWarning",
+    "aprepare",
     "fit",
     "get_token_counter",
     "open_store",
+    "prepare",
+    "reported_input_tokens",
 ]

@@ -23,7 +23,8 @@ def shorten_arguments(arguments: str, max_tokens: int, counter: TokenCounter, ha
         return arguments
     try:
         value = json.loads(arguments)
-    except ValueError:
+        json.dumps(_cut(value, 1, counter, handle))
+    except (ValueError, RecursionError):
         value = {"arguments": arguments}
     if not isinstance(value, dict):
         value = {"arguments": value}

@@ -9,7 +9,7 @@ import json
 import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tiered_core.stores.protocol import Row
 from tiered_core.types import Entry
@@ -36,6 +36,15 @@ def decode_meta(id: str, meta: str) -> tuple[Entry, str]:
     return entry, counter
 
 
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A message that a rewind took out of the transcript: its entry, its row number, and that of the rewind."""
+
+    entry: Entry
+    seq: int
+    by: int
+
+
 class Conversation:
     """The transcript of the current branch. Positions count from 0 and index all lists.
 
@@ -53,6 +62,7 @@ class Conversation:
         self._turns: list[int] = []
         self._systems: list[int] = []
         self._index: dict[str, int] = {}
+        self._removed: list[Removed] = []
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -67,8 +77,13 @@ class Conversation:
                 self.last = row.seq
                 if row.kind == "message":
                     self._append(row)
+                elif row.kind == "rewind":
+                    removed = range(row.keep, len(self))
+                    self._removed += [Removed(self.entry(p), self.seqs[p], row.seq) for p in removed]
+                    self._truncate(row.keep)
                 else:
-                    self._truncate(row.keep if row.kind == "rewind" else 0)
+                    self._removed.clear()
+                    self._truncate(0)
 
     def _append(self, row: Row) -> None:
         position = len(self.seqs)
@@ -107,6 +122,11 @@ class Conversation:
         """Those of the positions whose tokens were counted by another counter and not yet anew."""
         mine = f',"{self._counter}"]'
         return [p for p in positions if self._entries[p] is None and not self._rows[p].meta.endswith(mine)]
+
+    def removed(self, after: int) -> list[Removed]:
+        """Messages that were taken out of the transcript by rows above `after`; older ones are forgotten."""
+        self._removed = [r for r in self._removed if r.by > after]
+        return list(self._removed)
 
     def live(self, first: int) -> list[int]:
         """Positions of all system messages, and of everything from `first` on."""

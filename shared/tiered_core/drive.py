@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from tiered_core.stores.protocol import ConversationStore
@@ -31,24 +32,34 @@ Program = Generator[StoreCall, Any, T]
 
 
 def run(program: Program[T], store: ConversationStore, session: str) -> T:
-    """Runs a program to its end and returns what it returns."""
-    result: Any = None
+    """Runs a program to its end and returns what it returns; what a store raises is raised inside of the program."""
+    step: Callable[[], StoreCall] = partial(next, program)
     try:
         while True:
-            call = program.send(result)
-            result = getattr(store, call.method)(session, *call.args)
+            call = step()
+            try:
+                result = getattr(store, call.method)(session, *call.args)
+            except Exception as error:  # noqa: BLE001 - raised again where the program waits for the result
+                step = partial(program.throw, error)
+            else:
+                step = partial(program.send, result)
     except StopIteration as end:
         value: T = end.value
         return value
 
 
 async def arun(program: Program[T], store: ConversationStore, session: str) -> T:
-    """Runs a program to its end and returns what it returns."""
-    result: Any = None
+    """See `run`."""
+    step: Callable[[], StoreCall] = partial(next, program)
     try:
         while True:
-            call = program.send(result)
-            result = await getattr(store, "a" + call.method)(session, *call.args)
+            call = step()
+            try:
+                result = await getattr(store, "a" + call.method)(session, *call.args)
+            except Exception as error:  # noqa: BLE001 - raised again where the program waits for the result
+                step = partial(program.throw, error)
+            else:
+                step = partial(program.send, result)
     except StopIteration as end:
         value: T = end.value
         return value
@@ -65,6 +76,7 @@ class Gate:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holder = 0
+        self._sync = False
 
     @contextmanager
     def entered(self) -> Iterator[None]:
@@ -74,7 +86,8 @@ class Gate:
         while not got and self._holder != mine:
             got = self._lock.acquire(timeout=_POLL_SECONDS * 50)
         try:
-            self._holder = mine if got else self._holder
+            if got:
+                self._holder, self._sync = mine, True
             yield
         finally:
             if got:
@@ -84,11 +97,16 @@ class Gate:
     @asynccontextmanager
     async def aentered(self) -> AsyncIterator[None]:
         """Waits for the turn, and gives it up at the end."""
-        while not self._lock.acquire(blocking=False):  # noqa: ASYNC110 - the holder may be a thread, or another loop
-            await asyncio.sleep(_POLL_SECONDS)
+        mine = threading.get_ident()
+        got = self._lock.acquire(blocking=False)
+        while not got and not (self._holder == mine and self._sync):
+            await asyncio.sleep(_POLL_SECONDS)  # the holder may be a thread, or another loop
+            got = self._lock.acquire(blocking=False)
         try:
-            self._holder = threading.get_ident()
+            if got:
+                self._holder, self._sync = mine, False
             yield
         finally:
-            self._holder = 0
-            self._lock.release()
+            if got:
+                self._holder = 0
+                self._lock.release()

@@ -62,7 +62,10 @@ class ContextBudgetExceededError(TieredError):
         most = ", ".join(f"{what} {tokens:,}" for what, tokens in self.biggest)
         missing = self.needed - self.available
         if self.overhead >= self.available:
-            way = f"the overhead alone fills the window: send fewer tool definitions or raise the budget by {missing:,}"
+            way = (
+                "what stands around the view fills the window: send fewer tool definitions, shorten the prompt or the "
+                f"question beside it, or raise the budget by {missing:,} tokens"
+            )
         else:
             way = f"raise the budget by at least {missing:,} tokens, or shorten the system text or the tool definitions"
         return (

@@ -83,12 +83,18 @@ def _bare(draft: Draft, goal: int) -> None:
     for least in (BARE.cap, 1):
         for index in others:
             if draft.total > goal:
-                draft.lower(index, Rung(BARE.level, least), "nothing larger fits the window")
+                _lower(draft, index, Rung(BARE.level, least))
         for index in requests:
             if draft.total > goal:
                 said = draft.cost(index) - draft.entries[index].fixed
                 left = max(least, min(said, STUB.cap) - (draft.total - goal))
-                draft.lower(index, Rung(BARE.level, left), "nothing larger fits the window")
+                _lower(draft, index, Rung(BARE.level, left))
+
+
+def _lower(draft: Draft, index: int, rung: Rung) -> None:
+    """Lowers an entry if that frees anything."""
+    if draft.step(index, rung).tokens < draft.cost(index):
+        draft.lower(index, rung, "nothing larger fits the window")
 
 
 _TAKE: dict[Victims, Callable[[Draft, int], None]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +11,8 @@ from typing import Any
 from tiered_core.codec import Codec
 from tiered_core.conversation import Conversation
 from tiered_core.errors import TranscriptError
-from tiered_core.types import Change, Reading
-
-Redact = Callable[[str], str]
+from tiered_core.redaction import Redact, redacted
+from tiered_core.types import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +31,38 @@ def take_in(messages: Sequence[Any], codec: Codec, redact: Redact | None) -> lis
     Raises:
         TranscriptError: a message can't be read or stored; the text names its index.
     """
+    checked(messages)
+    out = []
+    for index, message in enumerate(messages):
+        try:
+            out.append(_taken(message, codec, redact))
+        except TranscriptError as error:
+            raise TranscriptError(f"message {index} of {len(messages)}: {error}") from error
+        except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
+            raise TranscriptError(
+                f"message {index} of {len(messages)} has not the form of a {codec.name} message: {error!r}"
+            ) from error
+    return out
+
+
+def checked(messages: Any) -> None:
+    """Refuses what is no list of messages.
+
+    Raises:
+        TranscriptError: it is something else; the text says what.
+    """
     if isinstance(messages, str | bytes | dict) or not isinstance(messages, Sequence):
         raise TranscriptError(
             f"expected a list of messages, got {type(messages).__name__}; put a single one into a list"
         )
-    out = []
-    for index, message in enumerate(messages):
-        try:
-            own = codec.copy(message)
-            reading = codec.read(own)
-            if redact is not None:
-                own = codec.write(own, _redaction(reading, redact))
-                reading = codec.read(own)
-            out.append(Incoming(own, reading, reading.digest(), codec.dump(own)))
-        except TranscriptError as error:
-            raise TranscriptError(f"message {index} of {len(messages)}: {error}") from error
-    return out
 
 
-def _redaction(reading: Reading, redact: Redact) -> Change:
-    return Change(
-        texts=tuple(redact(t) for t in reading.texts) or None,
-        arguments=tuple(redact(c.arguments) for c in reading.calls) or None,
-    )
+def _taken(message: Any, codec: Codec, redact: Redact | None) -> Incoming:
+    own = codec.copy(message)
+    if redact is not None:
+        own = redacted(own, codec, redact)
+    reading = codec.read(own)
+    return Incoming(own, reading, reading.digest(), codec.dump(own))
 
 
 class Mirror:

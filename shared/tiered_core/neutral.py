@@ -52,7 +52,8 @@ class NeutralCodec:
         else:
             text = content if isinstance(content, str) else ""
             own = change.texts[0] if change.texts else text
-            out["content"] = "\n\n".join(t for t in (*change.prepended, own, *change.appended) if t)
+            whole = "\n\n".join(t for t in (*change.prepended, own, *change.appended) if t)
+            out["content"] = content if content is None and not whole else whole
         if change.arguments is not None:
             for call, arguments in zip(out.get("tool_calls") or (), change.arguments, strict=False):
                 call["function"]["arguments"] = arguments

@@ -42,6 +42,9 @@ def piece(
     Raises:
         TranscriptError: the offset lies outside of the text, or the limit is not positive.
     """
+    for name, value in (("offset", offset), ("limit_tokens", limit_tokens)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise TranscriptError(f"{name} must be a whole number, got {value!r}")
     if offset < 0 or offset > len(text):
         raise TranscriptError(f"offset {offset} lies outside of {handle}, which has {len(text)} characters")
     if limit_tokens is None:

@@ -19,13 +19,13 @@ class Seen:
     system: bool = False
 
 
-def new_messages(batch: Sequence[Seen], known: Sequence[Sequence[str]], stored_ids: Sequence[bool]) -> list[int]:
+def new_messages(batch: Sequence[Seen], known: Sequence[Sequence[Seen]], stored_ids: Sequence[bool]) -> list[int]:
     """Indexes of the messages of a batch that have to be stored, in order.
 
     Args:
         batch: what was handed over.
-        known: digests of the whole transcript and of the whole view: a batch that contains one of them as a run
-            repeats it.
+        known: the whole transcript, and the whole view if it can't be taken for anything else: a batch that begins with
+            one of them and holds more repeats it.
         stored_ids: for each message of the batch, whether its id is stored with this content.
     """
     kept = _without_repeat(batch, known)
@@ -36,21 +36,25 @@ def new_messages(batch: Sequence[Seen], known: Sequence[Sequence[str]], stored_i
     return kept[lead:]
 
 
-def _without_repeat(batch: Sequence[Seen], known: Sequence[Sequence[str]]) -> list[int]:
+def _without_repeat(batch: Sequence[Seen], known: Sequence[Sequence[Seen]]) -> list[int]:
     """Takes out a run that repeats the whole transcript or view, and what stands before it if that follows again."""
-    digests = [m.digest for m in batch]
     for run in sorted(known, key=len, reverse=True):
         size = len(run)
-        for start in range(len(batch) - size + 1) if size else ():
-            if digests[start : start + size] != list(run):
+        # A batch that is no longer than the run holds nothing new: it is the same said twice.
+        for start in range(len(batch) - size + 1) if 0 < size < len(batch) else ():
+            if not all(map(_same, batch[start : start + size], run)):
                 continue
-            behind = digests[start + size : start + size + start]
-            again = bool(start) and behind == digests[:start]
-            if size < 2 and not again and not batch[start].system:
+            lead, behind = batch[:start], batch[start + size : start + size + start]
+            again = bool(start) and len(behind) == start and all(map(_same, lead, behind))
+            if not again and (start or (size < 2 and not batch[0].system)):
                 continue
-            before = [] if again else list(range(start))
-            return before + list(range(start + size, len(batch)))
+            return ([] if again else list(range(start))) + list(range(start + size, len(batch)))
     return list(range(len(batch)))
+
+
+def _same(one: Seen, two: Seen) -> bool:
+    """Whether two may be the same message: equal content, and no two different ids."""
+    return one.digest == two.digest and (one.id is None or two.id is None or one.id == two.id)
 
 
 def _without_echo(batch: Sequence[Seen], kept: list[int]) -> list[int]:

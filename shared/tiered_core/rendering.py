@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,8 +13,10 @@ from tiered_core.codec import Codec
 from tiered_core.compactors import Body, Compactor, Room, bare, classify, compact, stub
 from tiered_core.compactors.shorten import ShortenCompactor
 from tiered_core.counting import CallableCounter, TokenCounter
+from tiered_core.errors import TieredError
 from tiered_core.types import Change, Entry, Kind, Reading, Rung
 
+_log = logging.getLogger("tiered_core")
 BLANK = "[empty message]"
 """Shown where a message has nothing in it: providers refuse empty ones, without it two of one role would meet."""
 DEAD_ANSWER = "[no result was recorded for this call]"
@@ -49,8 +52,11 @@ class Renderer:
         if self._asks_host and isinstance(self.counter, CallableCounter):
             try:
                 return self.counter.count_host(message)
-            except (TypeError, AttributeError, ValueError, KeyError):
-                self._asks_host = False  # it takes strings only: texts are all it will be asked about
+            except TieredError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a message is not lost because a counter of the user's fails
+                self._asks_host = False
+                _log.info("the token counter can't count a message (%r): it is asked about texts from now on", error)
         return self.counter.count_message(reading or self.codec.read(message))
 
     def full(self, message: Any, reading: Reading) -> Change | None:

@@ -15,10 +15,11 @@ from tiered_core.engine import Fit
 from tiered_core.errors import TieredError, TranscriptError
 from tiered_core.events import ContextEvent
 from tiered_core.explain import explain_message
-from tiered_core.incoming import Incoming, Mirror, Redact, take_in
+from tiered_core.incoming import Incoming, Mirror, checked, take_in
 from tiered_core.neutral import NeutralCodec
 from tiered_core.programs import Programs, Settings
 from tiered_core.recall import DEFAULT_LIMIT, number_of, original_text, piece
+from tiered_core.redaction import Redact
 from tiered_core.rendering import Renderer
 from tiered_core.report import ContextReport, make_report
 from tiered_core.state import ContextState
@@ -46,7 +47,8 @@ class TieredContext:
         strategy: name of a built-in strategy, or a `CompactionStrategy`.
         compactors: rules that make bodies made by tools smaller, asked together with the built-in ones, lowest
             `order` first.
-        redact: applied to every text and to call arguments before anything is stored. What it removes is not kept.
+        redact: applied to all words of a message (texts, call arguments, unsigned reasoning, unknown blocks) before
+            anything is stored. What it removes is not kept.
         hooks: called with every event, in order, after it was stored.
         codec: of the host; None for OpenAI-style dicts.
 
@@ -66,7 +68,7 @@ class TieredContext:
         hooks: Iterable[Hook] = (),
         codec: Codec | None = None,
     ) -> None:
-        if not isinstance(session_id, str) or not session_id:
+        if not isinstance(session_id, str) or not session_id or not _storable(session_id):
             raise TieredError(f"session_id must be a string with at least one character, got {session_id!r}")
         self.session_id = session_id
         self.budget = TokenBudget.of(budget)
@@ -118,12 +120,14 @@ class TieredContext:
             TranscriptError: a message can't be read; then nothing is changed.
             StoreError: the store failed.
         """
+        checked(messages)
         with self._mirror.following(messages) as (known, at):
             if not self._run(self._programs.replace(self._take_in(messages[known:]), known, at)):
                 self._run(self._programs.replace(self._take_in(messages)))
 
     async def areplace(self, messages: Sequence[Any]) -> None:
         """See `replace`."""
+        checked(messages)
         with self._mirror.following(messages) as (known, at):
             if not await self._arun(self._programs.replace(self._take_in(messages[known:]), known, at)):
                 await self._arun(self._programs.replace(self._take_in(messages)))
@@ -332,6 +336,13 @@ class TieredContext:
 
 def _ordered(compactors: Sequence[Compactor] | None) -> tuple[Compactor, ...]:
     return tuple(sorted((*(compactors or ()), *DEFAULT_COMPACTORS), key=lambda c: c.order))
+
+
+def _storable(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _overhead(tokens: int) -> int:

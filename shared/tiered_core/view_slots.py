@@ -71,12 +71,12 @@ def _gap(entries: Sequence[Entry], previous: int | None, following: int) -> Iter
 
 
 def _out_of_view(entries: Sequence[Entry], layout: Layout, made: Plan) -> int:
-    """How many messages older than the kept ones were dropped, system messages left out."""
+    """How many messages have been dropped, system messages left out."""
     systems = set(layout.systems)
-    start = next((n for n in range(made.first_turn, len(layout.turns))), None)
-    if start is None:
+    talk = [e.position for i, e in enumerate(entries) if i not in systems]
+    if not talk or made.first_turn >= len(layout.turns):
         return 0
-    first = layout.turns[start].positions[0]
-    before = entries[first].position - sum(1 for i in systems if entries[i].position < entries[first].position)
-    cut = sum(len(g.positions) for n, k in made.cuts.items() for g in layout.turns[n].groups[:k] if n >= start)
-    return before + cut
+    first = entries[layout.turns[made.first_turn].positions[0]].position if made.first_turn else talk[0]
+    before = first - sum(1 for i in systems if entries[i].position < first)
+    kept = range(made.first_turn, len(layout.turns))
+    return before + sum(len(g.positions) for n in kept for g in layout.turns[n].groups[: made.cuts.get(n, 0)])

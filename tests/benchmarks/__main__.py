@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import platform
 import sys
 import time
@@ -117,6 +118,12 @@ def runnable(names: Sequence[str], options: Options) -> Iterator[tuple[str, Any]
             yield name, importlib.import_module(module)
 
 
+def cpu_seconds() -> float:
+    """CPU time of this process and those it started and waited for."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
 def say(text: str) -> None:
     """Progress, beside the tables."""
     print(text, file=sys.stderr, flush=True)
@@ -129,14 +136,14 @@ def main(given: Sequence[str] | None = None) -> int:
     options, report = Options(found.data, found.quick, found.workers), Report(environment())
     print("# Benchmarks\n\n" + ", ".join(f"{k} {v}" for k, v in report.environment.items()), flush=True)
     for name, module in runnable(chosen(found.only), options):
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), cpu_seconds()
         say(f"{name} …")
         tables = []
         for table in module.run(options):
             print(f"\n{table.markdown()}", flush=True)
             tables.append(table)
         report.tables[name], report.seconds[name] = tables, time.perf_counter() - started
-        say(f"{name}: {report.seconds[name]:.0f} s")
+        say(f"{name}: {report.seconds[name]:.0f} s, {cpu_seconds() - busy:.0f} s of CPU time")
     if found.json:
         found.json.write_text(report.json(), encoding="utf-8")
     if found.markdown:

@@ -16,9 +16,11 @@ from langchain_core.messages import (
     trim_messages,
 )
 
+from langchain_tiered import fit_messages
 from tests.benchmarks.corpora import Message
 from tests.benchmarks.methods import Stateless
 from tests.benchmarks.tokens import view_tokens
+from tiered_core import get_token_counter
 
 _ROLES = {"system": "system", "human": "user", "ai": "assistant", "tool": "tool"}
 
@@ -60,6 +62,13 @@ def from_langchain(message: BaseMessage) -> Message:
 def stateless(name: str, function: Callable[[list[BaseMessage], int], Sequence[BaseMessage]]) -> Stateless:
     """A function on LangChain messages as a method."""
     return Stateless(name, function, "langchain", to_langchain, from_langchain)
+
+
+def adapter() -> Stateless:
+    """`fit_messages` of the code under test."""
+    counter = get_token_counter("cl100k_base")
+    name = "tiered `fit_messages` (LangChain)"
+    return stateless(name, lambda messages, budget: fit_messages(messages, budget, token_counter=counter))
 
 
 def exact(messages: Sequence[BaseMessage]) -> int:

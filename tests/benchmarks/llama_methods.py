@@ -12,9 +12,11 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer, Memory
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from llama_tiered import TieredChatMemoryBuffer
 from tests.benchmarks.corpora import Conversation, Message
-from tests.benchmarks.methods import Method, Seen, Stateless, user
+from tests.benchmarks.methods import Method, Seen, Stateless, attempt, user
 from tests.benchmarks.tokens import SuffixTokenizer, count_text
+from tiered_core import get_token_counter
 
 
 def to_llama(message: Message) -> ChatMessage:
@@ -33,6 +35,22 @@ def from_llama(message: ChatMessage) -> Message:
 def _buffered(messages: list[ChatMessage], budget: int) -> list[ChatMessage]:
     tokenizer: Any = SuffixTokenizer()
     return ChatMemoryBuffer.from_defaults(chat_history=messages, token_limit=budget, tokenizer_fn=tokenizer).get()
+
+
+class TieredBuffer:
+    """`TieredChatMemoryBuffer` of the code under test; every message is put on its own."""
+
+    name = "tiered `TieredChatMemoryBuffer` (LlamaIndex)"
+
+    def views(self, talk: Conversation, budget: int, prefixes: Sequence[int]) -> Iterator[Seen]:
+        messages, done = talk.form("llama", to_llama), 0
+        counter = get_token_counter("cl100k_base")
+        memory = TieredChatMemoryBuffer.from_defaults(token_limit=budget, token_counter=counter)
+        for length in prefixes:
+            for message in messages[done:length]:
+                memory.put(message)
+            done = length
+            yield attempt(memory.get, from_llama)
 
 
 class QueuedMemory:

@@ -24,13 +24,17 @@ class Seen:
     error: str = ""
 
 
-class Method(Protocol):
+class Viewer(Protocol):
     """A way to make views."""
 
     name: str
 
     def views(self, talk: Conversation, budget: int, prefixes: Sequence[int]) -> Iterator[Seen]:
         """The view of each prefix, in ascending order of their lengths."""
+
+
+class Method(Viewer, Protocol):
+    """One that can also be asked something."""
 
     def asked(self, talk: Conversation, budget: int, questions: Sequence[str]) -> Iterator[Seen]:
         """For each question the view of the whole conversation with the question as the current user message."""
@@ -124,19 +128,23 @@ def last_n(messages: list[Message], budget: int) -> list[Message]:
 
 
 def ours() -> list[Method]:
-    """The three forms of the code under test; the adapter's where LangChain is installed."""
+    """The code under test: stateless, and as a session."""
     counter = get_token_counter("cl100k_base")
-    methods: list[Method] = [
-        Stateless(FIT, lambda messages, budget: fit(messages, budget, token_counter=counter).messages),
-        Session(),
-    ]
-    if find_spec("langchain_core"):
-        from langchain_tiered import fit_messages
-        from tests.benchmarks.langchain_methods import stateless
+    return [Stateless(FIT, lambda messages, budget: fit(messages, budget, token_counter=counter).messages), Session()]
 
-        name = "tiered `fit_messages` (LangChain)"
-        methods.append(stateless(name, lambda m, budget: fit_messages(m, budget, token_counter=counter)))
-    return methods
+
+def adapters() -> list[Viewer]:
+    """The code under test through the adapters of the hosts that are installed."""
+    out: list[Viewer] = []
+    if find_spec("langchain_core"):
+        from tests.benchmarks.langchain_methods import adapter
+
+        out.append(adapter())
+    if find_spec("llama_index"):
+        from tests.benchmarks.llama_methods import TieredBuffer
+
+        out.append(TieredBuffer())
+    return out
 
 
 def baselines() -> list[Method]:

@@ -115,7 +115,7 @@ def test_error_when_overhead_alone_is_too_large() -> None:
     """The way out names the tool definitions when they alone fill the window."""
     context = TieredContext(100, token_counter=figure)
     context.add([user("hi")])
-    with pytest.raises(ContextBudgetExceededError, match="send fewer tool definitions"):
+    with pytest.raises(ContextBudgetExceededError, match="send fewer tool definitions, shorten the prompt"):
         context.view(overhead_tokens=100)
     assert context.view() == [user("hi")]
 

@@ -25,7 +25,6 @@ from tiered_core import (
     TieredError,
     get_token_counter,
 )
-from tiered_core import prepare as module
 from tiered_core.components import DEFAULT_CONTEXT_CONFIG, Component, ComponentBudget, ContextConfig
 from tiered_core.prepare import aprepare, prepare
 
@@ -448,4 +447,4 @@ def test_twins_differ_by_await_alone() -> None:
         assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
         return [ast.dump(Sync().visit(s)) for s in tree.body[1:]]
 
-    assert body(module.aprepare) == body(module.prepare)
+    assert body(aprepare) == body(prepare)

@@ -51,6 +51,16 @@ def test_compacted_view_again() -> None:
     assert contents(context) == [*before, "next", "done"]
 
 
+def test_the_same_exchange_twice() -> None:
+    """A whole exchange that repeats all that was said so far was said twice, with other ids or without any."""
+    for ids in ((None, None), ("1", "2")):
+        context = TieredContext(1_000, token_counter=figure)
+        for k in range(3):
+            marks = [{} if i is None else {"id": f"{i}-{k}"} for i in ids]
+            context.add([{**user("hi"), **marks[0]}, {**assistant("Hello!"), **marks[1]}])
+        assert contents(context) == ["hi", "Hello!"] * 3
+
+
 def test_known_id_is_not_stored_twice() -> None:
     """A retry of the last message is recognised by its id; the same id with other content is another message."""
     context = TieredContext(1_000, token_counter=figure)

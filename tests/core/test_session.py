@@ -19,14 +19,17 @@ from tiered_core import (
     Compacted,
     ContextBudgetExceededError,
     ContextEvent,
+    MemoryStore,
     Room,
     StoreError,
     TieredContext,
+    TieredError,
     TokenBudget,
     TranscriptError,
     fit,
     get_token_counter,
 )
+from tiered_core.stores import Commit
 from tiered_core.testing.oracle import problems
 
 TABLE = "id,carrier,delay\n" + "\n".join(f"{k},{'AA' if k % 3 else 'UA'},{k * 7 % 50}" for k in range(500))
@@ -136,20 +139,44 @@ def test_replace_edits_regenerates_and_undoes() -> None:
     assert context.view() == [*view[:9], user("Something else?"), assistant("Yes.")]
     assert handle is not None
     assert context.recall(handle, limit_tokens=None).text == TABLE
+    taken = [e for e in context.events() if e.reason == "an edit took it out of the transcript"]
+    assert [e.positions for e in taken] == [(9,), (10,), (11,), (12,)]
+    words = [context.recall(e.handle or "", limit_tokens=None).text for e in taken]
+    assert words[0] == "Question 2?"
+    assert words[2] == TABLE
+    assert words[3] == "Answer 2."
     context.replace([])
     assert context.view() == context.transcript() == []
+    assert len({e.handle for e in context.events() if e.handle}) == 15
 
 
 def test_replace_by_an_edited_view() -> None:
     """A host that takes back the last turn of a compacted view takes back nothing else of the transcript."""
-    context = TieredContext(1_200, token_counter=figure)
-    messages = talk(12, "x" * 400)
+    for taken in (-4, None):
+        context = TieredContext(1_200, token_counter=figure)
+        messages = talk(12, "x" * 400)
+        for message in messages:
+            context.add([message])
+        view = context.view()
+        assert len(view) < len(messages)
+        edited = view[:taken] if taken else view[:1]  # the system text with the notice is all that is left
+        context.replace(edited)
+        shown = len(view) - 1
+        assert context.transcript() == (messages[:taken] if taken else messages[:-shown])
+
+
+def test_replace_by_a_part_of_the_transcript_means_it() -> None:
+    """A list that holds nothing of ours is the new transcript, also where it begins like the view."""
+    context = TieredContext(90, token_counter=figure)
+    messages = [
+        m for k in range(4) for m in (user(f"question {k} " + "w " * 20), assistant(f"answer {k} " + "z " * 20))
+    ]
     for message in messages:
         context.add([message])
     view = context.view()
-    assert len(view) < len(messages)
-    context.replace(view[:-4])
-    assert context.transcript() == messages[:-4]
+    assert view == messages[-len(view) :]
+    context.replace(messages[-len(view) :])
+    assert context.transcript() == view
 
 
 def test_messages_are_copied() -> None:
@@ -441,8 +468,6 @@ def test_same_bytes_under_any_hash_seed() -> None:
 
 def test_wrong_arguments() -> None:
     """Session names and overheads that can't be meant are refused."""
-    from tiered_core import TieredError
-
     with pytest.raises(TieredError, match="session_id"):
         TieredContext(100, session_id="")
     with pytest.raises(TieredError, match="overhead_tokens"):
@@ -478,3 +503,117 @@ def test_note_about_a_picture_leaves_room_for_the_words() -> None:
         context.add([_thinking(225, call), result(call, "42")])
     shown = context.view()[0]["content"]
     assert shown[0]["text"].startswith("Which carrier is late?")
+
+
+def test_an_overhead_that_never_fits_bricks_nothing(tmp_path: Path) -> None:
+    """After a read that was refused for what stood around it, reads with less around them work as before."""
+    address = f"sqlite:///{tmp_path / 'chat.db'}"
+    with TieredContext(1_000, store=address) as context:
+        context.add([user("hi")])
+        for overhead in (5_000, 997):
+            with pytest.raises(ContextBudgetExceededError):
+                context.view(overhead_tokens=overhead)
+            context.add([user("next")])
+            assert context.view()[-1] == user("next")
+        context.plan_for(5_000)
+        context.add([user("planned")])
+        assert context.view()[-1] == user("planned")
+
+
+class _FailingStore(MemoryStore):
+    """A store whose method of a name fails while `failing` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failing = ""
+
+    def commit(self, session: str, commit: Commit) -> bool:
+        if self.failing == "commit":
+            raise StoreError("the disk is gone")
+        return self.failing != "refuse" and super().commit(session, commit)
+
+
+def test_a_failing_commit_loses_and_doubles_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """When only the state can't be stored the message is there once, and the next call settles."""
+    store = _FailingStore()
+    context = TieredContext(500, store=store, token_counter=figure)
+    context.add(talk(1)[:3])
+    store.failing = "commit"
+    context.add(talk(1)[3:4])
+    assert "the messages are stored, the state is not" in caplog.text
+    store.failing = ""
+    context.add(talk(1)[4:])
+    assert context.transcript() == talk(1)
+    assert any(e.kind == "rendered" for e in context.events())
+    store.failing = "refuse"
+    context.add([user("more")])
+    assert "refused to commit 1,000 times" in caplog.text
+
+
+def test_redact_reaches_everything_unsigned() -> None:
+    """Reasoning, refusals, unknown blocks and nested arguments are redacted; ids, roles and signed thoughts are not."""
+    signed = {"type": "thinking", "thinking": "secret", "signature": "secret"}
+    message = {
+        "role": "assistant", "refusal": "secret", "reasoning_content": "my secret", "id": "secret",
+        "content": [{"type": "odd", "deep": {"note": "secret"}}, {"type": "thinking", "thinking": "secret"}, signed],
+        "tool_calls": [{"id": "secret", "type": "function", "function": {"name": "q", "arguments": '{"k":"secret"}'}}],
+    }  # fmt: skip
+    context = TieredContext(5_000, redact=lambda text: text.replace("secret", "***"))
+    context.add([user("go"), message, {"role": "assistant", "content": None}])
+    held = context.transcript()
+    assert held[2] == {"role": "assistant", "content": None}
+    assert held[1]["id"] == held[1]["tool_calls"][0]["id"] == "secret"
+    assert held[1]["content"][2] == signed
+    assert json.dumps(held[1]).count("secret") == 4
+    for broken in (lambda text: None, lambda text: 5):
+        with pytest.raises(TieredError, match="redact gave back"):
+            TieredContext(500, redact=broken).add([user("x")])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": "", "tool_calls": "abc"},
+        {"role": "assistant", "content": "", "tool_calls": [None]},
+        {"role": "assistant", "content": "", "tool_calls": [{"function": "f"}]},
+        {"role": "user", "content": [{"type": ["text"]}]},
+        {"role": "user", "content": [{"type": "image_url", "image_url": 5}]},
+    ],
+)
+def test_malformed_messages_are_refused_by_name(message: Message) -> None:
+    """A message of no known form is refused with its index, or read as an unknown block; never a bare error."""
+    context = TieredContext(500)
+    try:
+        context.add([user("good"), message])
+    except TranscriptError as error:
+        assert "message 1 of 2" in str(error)  # noqa: PT017 - both ways are right
+        assert context.transcript() == []
+    else:
+        assert context.transcript() == [user("good"), message]
+
+
+@pytest.mark.parametrize("messages", [None, 5, {}, iter([])])
+def test_replace_wants_a_list(messages: Any) -> None:
+    """What is no list of messages is refused by name, by `replace` and `fit` as by `add`."""
+    with pytest.raises(TranscriptError, match="expected a list of messages"):
+        TieredContext(100).replace(messages)
+    with pytest.raises(TranscriptError, match="expected a list of messages"):
+        fit(messages, 100)
+
+
+def test_deep_arguments_are_no_trouble() -> None:
+    """Call arguments nested deeper than Python's stack are shortened like any text."""
+    context = TieredContext(200)
+    call = assistant("", "c1", arguments="[" * 3_000 + "]" * 3_000)
+    context.add([user("go"), call, result("c1", "42")])
+    assert [m["role"] for m in context.view()] == ["user", "assistant", "tool"]
+
+
+def test_an_async_call_from_a_hook_does_not_hang() -> None:
+    """A hook of a synchronous add may run an async read of the same context."""
+    views: list[Any] = []
+    context = TieredContext(
+        900, token_counter=figure, hooks=[lambda event: views.append(asyncio.run(asyncio.wait_for(context.aview(), 5)))]
+    )
+    context.add(talk(2))
+    assert views

@@ -44,11 +44,13 @@ class Deciding(Known):
         The last answer is kept: it holds as long as log, state and overhead are the same.
         """
         stored, state, _ = yield from self.load_state()
-        overhead = max(overhead, state.overhead) + upcoming
-        key = (self.conversation.last, stored.version, overhead)
+        planned = max(overhead, state.overhead) + upcoming
+        key = (self.conversation.last, stored.version, planned)
         if self._read is not None and self._read[0] == key:
             return self._read[1]
-        made = yield from self._decide_for_reading(state, overhead)
+        made = yield from self._decide_for_reading(state, planned)
+        if not made.fits and planned > overhead + upcoming:
+            made = yield from self._decide_for_reading(state, overhead + upcoming)
         self._read = (key, made)
         return made
 

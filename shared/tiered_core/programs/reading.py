@@ -8,7 +8,7 @@ from typing import Any
 from tiered_core.calibration import LEAST, Calibration
 from tiered_core.drive import Program, StoreCall
 from tiered_core.engine import Fit
-from tiered_core.errors import ContextBudgetExceededError
+from tiered_core.errors import ContextBudgetExceededError, StoreError
 from tiered_core.events import ContextEvent
 from tiered_core.portable import write_portable
 from tiered_core.programs.deciding import Deciding
@@ -32,10 +32,10 @@ class Reading(Deciding):
             upcoming: tokens around it in this call only.
         """
         yield from self.catch_up()
-        self.note_overhead(overhead)
         made = yield from self._fit_for_reading(overhead, upcoming)
         if not made.fits:
             raise self._too_much(made)
+        self.note_overhead(overhead)
         self._sent, self._around = self._by_class(made), overhead + upcoming
         messages = yield from self.composer.compose(made.slots, made.handles)
         return messages
@@ -102,7 +102,13 @@ class Reading(Deciding):
         seq = yield StoreCall("handle", (number,))
         if seq is None:
             return None
-        messages = yield from self.shelf.messages([seq])
+        try:
+            messages = yield from self.shelf.messages([seq])
+        except StoreError:
+            again = yield StoreCall("handle", (number,))
+            if again is None:
+                return None  # the session was cleared in between
+            raise
         return messages[seq]
 
     def export(self) -> Program[str]:

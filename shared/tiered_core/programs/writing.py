@@ -11,6 +11,7 @@ from typing import Any
 from tiered_core.conversation import encode_meta
 from tiered_core.drive import Program, StoreCall
 from tiered_core.engine import Fit
+from tiered_core.errors import StoreError
 from tiered_core.events import ContextEvent
 from tiered_core.incoming import Incoming
 from tiered_core.ledger import Ask
@@ -21,8 +22,10 @@ from tiered_core.rendering import change_to_json
 from tiered_core.shelf import rung_key
 from tiered_core.state import ContextState
 from tiered_core.stores.protocol import Commit, NewRow, Row, StoredState
-from tiered_core.types import Change, Rung, Slot
+from tiered_core.types import FULL, Change, Rung, Slot
 
+_BLOCKS = ("notice", "opening")
+_MOST_TRIES = 1_000
 _log = logging.getLogger("tiered_core")
 
 
@@ -31,20 +34,22 @@ class Writing(Deciding):
 
     def add(self, incoming: Sequence[Incoming]) -> Program[None]:
         """Stores what is new of these messages, then settles."""
-        while True:
+        for _ in range(_MOST_TRIES):
             yield from self.catch_up()
             new = yield from self._new_of(incoming)
             if not new or (yield from self._append(new, None)):
                 break
-        yield from self.settle()
+        else:
+            raise _refused("append")
+        yield from self.settle_later()
 
     def _new_of(self, incoming: Sequence[Incoming]) -> Program[list[Incoming]]:
         seen = [Seen(i.reading.id, i.digest, i.reading.role == "system") for i in incoming]
         stored = [self._is_stored(i) for i in incoming]
-        known: list[list[str]] = []
+        known: list[list[Seen]] = []
         if len(incoming) > 1 and len(self.conversation):
-            view = yield from self._view_digests(len(incoming))
-            known = [d for d in (view, self._digests_within(len(incoming))) if d]
+            view = yield from self._view_within(len(incoming))
+            known = [view, self._transcript_within(len(incoming))]
         return [incoming[k] for k in new_messages(seen, known, stored)]
 
     def _is_stored(self, item: Incoming) -> bool:
@@ -64,17 +69,25 @@ class Writing(Deciding):
             if ask.slot.entry in wanted and ask.slot.kind == "message"
         }
 
-    def _digests_within(self, size: int) -> list[str]:
-        """The digests of the whole transcript, if it isn't longer than a batch of this size."""
-        return self.conversation.digests() if len(self.conversation) <= size else []
+    def _transcript_within(self, size: int) -> list[Seen]:
+        """The whole transcript as it is compared, if it isn't longer than a batch of this size."""
+        if len(self.conversation) > size:
+            return []
+        entries = map(self.conversation.entry, range(len(self.conversation)))
+        return [Seen(None if e.id.startswith("#") else e.id, e.digest, e.role == "system") for e in entries]
 
-    def _view_digests(self, size: int) -> Program[list[str]]:
-        """The digests of the whole view, if it isn't longer than a batch of this size."""
+    def _view_within(self, size: int) -> Program[list[Seen]]:
+        """The whole view as it is compared, if it isn't longer than a batch of this size.
+
+        A view without anything of ours in it could as well be what is said next, word for word the same as before.
+        """
         made = yield from self._fit_for_reading(0)
-        if sum(s.kind not in ("notice", "opening") for s in made.slots) > size:
+        ours = any(s.kind != "message" or s.rung != FULL for s in made.slots)
+        if not ours or sum(s.kind not in ("notice", "opening") for s in made.slots) > size:
             return []
         messages = yield from self.composer.compose(made.slots, made.handles)
-        return [self.renderer.codec.read(m).digest() for m in messages]
+        readings = map(self.renderer.codec.read, messages)
+        return [Seen(r.id, r.digest(), r.role == "system") for r in readings]
 
     def _shown(self) -> Program[tuple[tuple[Slot, ...], list[Any]]]:
         made = yield from self._fit_for_reading(0)
@@ -122,57 +135,84 @@ class Writing(Deciding):
         """
         if not (yield from self.become(incoming, known, at)):
             return False
-        yield from self.settle()
+        yield from self.settle_later()
         return True
 
-    def become(self, incoming: Sequence[Incoming], known: int = 0, at: int = 0) -> Program[bool]:
-        """What `replace` does, without deciding anything on the view."""
-        while True:
+    def become(
+        self, incoming: Sequence[Incoming], known: int = 0, at: int = 0, *, exact: bool = False
+    ) -> Program[bool]:
+        """What `replace` does, without deciding anything on the view; `exact` takes no list for an edited view."""
+        for _ in range(_MOST_TRIES):
             yield from self.catch_up()
             if known and self.conversation.last != at:
                 return False
             digests = [i.digest for i in incoming]
             shared = known + common_prefix(digests, self.conversation.digests(known))
             taken = shared - known
-            if shared < len(self.conversation) and taken < len(digests) and not known:
+            if shared < len(self.conversation) and taken < len(digests) and not known and not exact:
                 shared, taken = yield from self._shared_with_view(digests, shared)
             new = list(incoming[taken:])
             keep = None if shared == len(self.conversation) else shared
             if (not new and keep is None) or (yield from self._append(new, keep)):
                 return True
+        raise _refused("append")
 
     def _shared_with_view(self, digests: Sequence[str], shared: int) -> Program[tuple[int, int]]:
-        """(messages that stay, messages of the batch they stand for), when the batch may be a view that was edited."""
+        """(messages that stay, messages of the batch they stand for), when the batch is a view that was edited.
+
+        It is one only if it begins like the view and that beginning holds something of ours: no transcript does.
+        """
         slots, messages = yield from self._shown()
         view = [self.renderer.codec.read(m).digest() for m in messages]
         same = common_prefix(digests, view)
-        places = [self.conversation.find(s.entry) for s in slots if s.kind not in ("notice", "opening")]
-        if len(places) < len(view):
-            places.insert(0, None)
-        talk = [p for p in places[:same] if p is not None and self.conversation.entry(p).role != "system"]
-        if same <= shared or not talk:
+        shown = [s for s in slots if s.kind not in _BLOCKS]
+        blocks = len(shown) < len(slots)
+        own_system = blocks and len(shown) < len(view)
+        taken = shown[: same - own_system]
+        ours = any(s.kind != "message" or s.rung != FULL for s in taken)
+        if not same or not (ours or blocks):
             return shared, shared
-        return max(talk) + 1, same
+        talk = [p for p in map(self._talk_at, shown) if p is not None]
+        kept = [p for p in map(self._talk_at, taken) if p is not None]
+        stays = max(kept) + 1 if kept else min(talk, default=0)
+        return (stays, same) if stays > shared else (shared, shared)
+
+    def _talk_at(self, slot: Slot) -> int | None:
+        """The position of a slot's message, None for system text."""
+        position = self.conversation.find(slot.entry)
+        return None if position is None or self.conversation.entry(position).role == "system" else position
+
+    def settle_later(self) -> Program[None]:
+        """Settles; a store that fails now, after the messages are stored, fails nobody: the next call settles."""
+        try:
+            yield from self.settle()
+        except StoreError:
+            _log.warning("the messages are stored, the state is not: the next call settles", exc_info=True)
 
     def settle(self) -> Program[None]:
         """Gives new messages their rungs, makes a batch where one is due, and stores what was decided."""
-        while True:
+        for _ in range(_MOST_TRIES):
             stored, state, back = yield from self.load_state()
             entries = yield from self._live(state)
             planned = state.with_overhead(self._overhead)
             if self._calibration is not None:
                 planned = replace(planned, calibration=MappingProxyType(self._calibration.to_dict()))
             made = yield from self._fit(entries, planned, planned.overhead, self._settings.strategy)
+            if not made.fits and planned.overhead:
+                # What is planned for can't be had; a call with less around it can.
+                made = yield from self._fit(entries, planned, 0, self._settings.strategy)
             if not made.fits:
                 # Nothing that could be given up would help now; what is not given up can be shown when it fits again.
                 made = yield from self._fit(entries, planned, planned.overhead, self._settings.strategy, compact=False)
             new = replace(made.state, seq=self.conversation.last)
-            events = (*self._restored(back, new.turn), *self._failed(new.turn), *made.events)
+            taken, handles = self._taken_back(made)
+            new = replace(new, next_handle=new.next_handle + len(handles))
+            events = (*taken, *self._restored(back, new.turn), *self._failed(new.turn), *made.events)
             if new == self._state[1] or (not events and not len(self.conversation)):
                 return
             fresh = [Ask(Slot(i, m.rung), m.handle) for i, m in new.rungs.items() if state.rungs.get(i) != m]
             renderings = yield from self.composer.renderings(fresh)
-            commit = self._commit_of(stored, new, renderings, made, events)
+            commit = self._commit_of(stored, new, renderings, [*self._hidden(made), *handles], events)
             if (yield StoreCall("commit", (commit,))):
                 self._committed(stored, new, commit, renderings)
                 if made.fits:
@@ -180,6 +220,7 @@ class Writing(Deciding):
                 self._tell(events)
                 return
             yield from self.catch_up()
+        raise _refused("commit")
 
     def _restored(self, back: Sequence[int], turn: int) -> list[ContextEvent]:
         entries = [self.conversation.entry(p) for p in back]
@@ -193,12 +234,36 @@ class Writing(Deciding):
         failures, self.renderer.failures[:] = list(dict.fromkeys(self.renderer.failures)), []
         return [ContextEvent("failed", reason=reason, turn=turn) for reason in failures]
 
+    def _taken_back(self, made: Fit) -> tuple[list[ContextEvent], list[tuple[int, int]]]:
+        """Events and handles of messages that an edit took out of the transcript; those that have a handle keep it."""
+        before = self._state[1]
+        named = {seq: number for number, seq in self._handles.items()}
+        events: list[ContextEvent] = []
+        handles: list[tuple[int, int]] = []
+        for removed in self.conversation.removed(before.seq):
+            entry, mark = removed.entry, before.rungs.get(removed.entry.id)
+            number = mark.handle if mark is not None else named.get(removed.seq)
+            if number is None:
+                number = made.state.next_handle + len(handles)
+                handles.append((number, removed.seq))
+            shown = 0 if entry.position < before.first else entry.tokens if mark is None else mark.tokens
+            events.append(
+                ContextEvent(
+                    "evicted", (entry.id,), (entry.position,), entry.tier.value, shown, 0,
+                    "an edit took it out of the transcript", f"r{number}", made.state.turn,
+                )
+            )  # fmt: skip
+        return events, handles
+
+    def _hidden(self, made: Fit) -> list[tuple[int, int]]:
+        """(handle number, row) of what is hidden from now on."""
+        return [(number, self.conversation.seq(id)) for number, id in made.archived]
+
     def _commit_of(
-        self, stored: StoredState, state: ContextState, renderings: Sequence[tuple[int, Rung, Change]], made: Fit,
-        events: Sequence[ContextEvent],
+        self, stored: StoredState, state: ContextState, renderings: Sequence[tuple[int, Rung, Change]],
+        handles: Sequence[tuple[int, int]], events: Sequence[ContextEvent],
     ) -> Commit:  # fmt: skip
         texts = [(seq, rung_key(rung), change_to_json(change)) for seq, rung, change in renderings]
-        handles = [(number, self.conversation.seq(id)) for number, id in made.archived]
         return Commit(stored.version, state.to_json(), texts, handles, [e.to_json() for e in events])
 
     def _committed(
@@ -221,14 +286,16 @@ class Writing(Deciding):
 
     def restore(self, text: str, incoming: Sequence[Incoming]) -> Program[None]:
         """Makes these messages the transcript, and what was exported its state; then settles."""
-        yield from self.become(incoming)
-        while True:
+        yield from self.become(incoming, exact=True)
+        for _ in range(_MOST_TRIES):
             stored = yield StoreCall("state", ())
             found = read_portable(text, self.conversation)
             renderings = [(seq, rung_key(rung), change_to_json(c)) for (seq, rung), c in found.renderings.items()]
             commit = Commit(stored.version, found.state.to_json(), renderings, found.handles)
             if (yield StoreCall("commit", (commit,))):
                 break
+        else:
+            raise _refused("commit")
         self.composer.forget()
         self._measured.clear()
         self._handles.update(found.handles)
@@ -240,3 +307,10 @@ class Writing(Deciding):
         """Deletes the session."""
         yield StoreCall("clear", ())
         yield from self.catch_up()
+
+
+def _refused(method: str) -> StoreError:
+    return StoreError(
+        f"the store refused to {method} {_MOST_TRIES:,} times in a row as if somebody else was always faster: "
+        f"check its {method} method"
+    )
