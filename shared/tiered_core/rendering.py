@@ -89,6 +89,10 @@ class Renderer:
         self, message: Any, reading: Reading, entry: Entry, rung: Rung, handle: str, question: str | None
     ) -> Change:
         """The change that brings a message to a rung; within the rung's cap wherever the counter lets it."""
+        if reading.blank:
+            return Change(
+                texts=(self.counter.truncate(BLANK, max(rung.cap, 1)) or "…", *("" for _ in reading.texts[1:]))
+            )
         change = Change()
         slack = 0
         for _ in range(_TRIES):

@@ -1,6 +1,6 @@
 """Runs the benchmarks and prints their tables as Markdown.
 
-python -m tests.benchmarks --data DIR [--only P1,P9] [--quick] [--json FILE] [--markdown FILE]
+python -m tests.benchmarks --data DIR [--only P1,P9] [--quick] [--every] [--json FILE] [--markdown FILE]
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, metavar="DIR", help="the folder with the conversations")
     parser.add_argument("--only", default="", metavar="P1,P9", help=f"of {', '.join(BENCHMARKS)}")
     parser.add_argument("--quick", action="store_true", help="small samples: seconds instead of minutes")
+    parser.add_argument("--every", action="store_true", help="P1: tiered also on every prefix of all conversations")
     parser.add_argument("--workers", type=int, default=Options().workers, help="processes at once (not for timings)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the tables are written as JSON, too")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="where they are written as Markdown, too")
@@ -133,7 +134,7 @@ def main(given: Sequence[str] | None = None) -> int:
     """Runs what was asked for."""
     found = arguments(given)
     use_vocabulary_on_disk()
-    options, report = Options(found.data, found.quick, found.workers), Report(environment())
+    options, report = Options(found.data, found.quick, found.every, found.workers), Report(environment())
     print("# Benchmarks\n\n" + ", ".join(f"{k} {v}" for k, v in report.environment.items()), flush=True)
     for name, module in runnable(chosen(found.only), options):
         started, busy = time.perf_counter(), cpu_seconds()

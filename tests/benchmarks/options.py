@@ -14,11 +14,13 @@ class Options:
     Attributes:
         data: the folder with the data, None when there is none.
         quick: a small sample, for a look within a minute.
+        every: whether P1 also looks at every prefix of every conversation with the code under test.
         workers: processes at once, for what isn't timed.
     """
 
     data: Path | None = None
     quick: bool = False
+    every: bool = False
     workers: int = max(1, min(os.cpu_count() or 1, 8))
 
     @property

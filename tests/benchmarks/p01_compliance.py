@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tests.benchmarks.corpora import (
@@ -18,7 +18,7 @@ from tests.benchmarks.corpora import (
 )
 from tests.benchmarks.figures import Mean, Table, mean_of
 from tests.benchmarks.judging import judge, kinds, least_tokens, line_of
-from tests.benchmarks.methods import Viewer, adapters, baselines, ours
+from tests.benchmarks.methods import SESSION, Session, Viewer, adapters, baselines, ours
 from tests.benchmarks.options import Options
 from tests.benchmarks.pool import spread
 
@@ -96,19 +96,25 @@ def _sampled(corpus: list[Conversation], size: Sampling) -> list[Conversation]:
 
 
 def measure(talk: Conversation, prefixes: int) -> list[Measured]:
-    """All methods at all budgets on one conversation."""
-    chosen, sums = sample_prefixes(talk, prefixes), talk.sums
-    lines = [line_of(message) for message in talk.messages]
-    out = []
-    own = _own()
-    for method in [*own, *baselines()]:
-        for budget in BUDGETS:
-            for length, seen in zip(chosen, method.views(talk, budget, chosen), strict=True):
-                verdict = judge(seen, lines[:length], budget, strict=method in own)
-                possible = least_tokens(talk.messages[:length]) <= budget
-                what = (method.name, talk.corpus, talk.name, budget, length, sums[length], possible)
-                out.append(Measured(*what, verdict.tokens, verdict.faults))
-    return out
+    """All methods at all budgets on a sample of one conversation's prefixes."""
+    chosen, own = sample_prefixes(talk, prefixes), _own()
+    methods = [*own, *baselines()]
+    return [m for method in methods for m in _judged(method, talk, chosen, strict=method in own)]
+
+
+def measure_every(talk: Conversation) -> list[Measured]:
+    """A session at all budgets on every prefix of one conversation."""
+    return list(_judged(Session(), talk, range(1, len(talk.messages) + 1), strict=True))
+
+
+def _judged(method: Viewer, talk: Conversation, prefixes: Sequence[int], strict: bool) -> Iterator[Measured]:
+    sums, lines = talk.sums, [line_of(message) for message in talk.messages]
+    least = [least_tokens(talk.messages[:length]) for length in prefixes]
+    for budget in BUDGETS:
+        for length, needed, seen in zip(prefixes, least, method.views(talk, budget, prefixes), strict=True):
+            verdict = judge(seen, lines[:length], budget, strict)
+            what = (method.name, talk.corpus, talk.name, budget, length, sums[length], needed <= budget)
+            yield Measured(*what, verdict.tokens, verdict.faults)
 
 
 def run(options: Options) -> Iterator[Table]:
@@ -123,6 +129,26 @@ def run(options: Options) -> Iterator[Table]:
         yield _compliance(corpus, names, own, [m for m in measured if m.corpus == corpus])
     yield _pressed(names, measured)
     yield _failures(own, measured)
+    if options.every:
+        yield _every_prefix(options)
+
+
+def _every_prefix(options: Options) -> Table:
+    """A session on all prefixes of all conversations, those that end between a call and its result among them."""
+    sessions = intercode(options.folder)
+    talks = [*locomo(options.folder), *tau_bench(options.folder), *sessions, *intercode_chats(sessions)]
+    measured = [m for part in spread(measure_every, [(talk,) for talk in talks], options.workers) for m in part]
+    failed = [m for m in measured if m.faults and m.possible]
+    columns = ["corpus", "conversations", "views", "fail although a legal one exists"]
+    table = Table(f"P1 {SESSION}: every prefix at all budgets", columns)
+    for corpus in dict.fromkeys(m.corpus for m in measured):
+        mine = [m for m in measured if m.corpus == corpus]
+        talk_count = len({m.conversation for m in mine})
+        table.rows.append([corpus, f"{talk_count:,}", f"{len(mine):,}", str(sum(m.corpus == corpus for m in failed))])
+    table.notes += [
+        f"{m.conversation}, {m.prefix} messages, {m.budget}: {m.faults[0]}" for m in failed[:_SHOWN_FAILURES]
+    ]
+    return table
 
 
 def _own() -> list[Viewer]:

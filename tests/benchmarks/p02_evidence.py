@@ -12,7 +12,7 @@ from tests.benchmarks.figures import Table, mean_of
 from tests.benchmarks.methods import FIT, SESSION, Seen, baselines, ours
 from tests.benchmarks.options import Options
 from tests.benchmarks.pool import spread
-from tests.benchmarks.tokens import text_of
+from tests.benchmarks.tokens import text_of, view_tokens
 
 TITLE = "P2 evidence recall"
 BUDGETS = (1_000, 2_000, 4_000, 8_000)
@@ -32,6 +32,7 @@ class Found:
         category: of the question.
         recall: share of the gold messages whose whole text stands in the view.
         chance: the same for any message of the conversation, that is the share of all of them in the view.
+        over: 1 where the view exceeds the budget.
     """
 
     method: str
@@ -40,6 +41,7 @@ class Found:
     category: int
     recall: float
     chance: float
+    over: float
 
 
 def run(options: Options) -> Iterator[Table]:
@@ -48,14 +50,15 @@ def run(options: Options) -> Iterator[Table]:
     jobs = [(talk, _chosen(talk, each)) for talk in locomo(options.folder)[:count]]
     found = [f for part in spread(measure, jobs, options.workers) for f in part]
     asked = sum(len(questions) for _, questions in jobs)
-    columns = ["method", *(f"{b // 1000}k" for b in BUDGETS), "multi-hop at 2k"]
+    columns = ["method", *(f"{b // 1000}k" for b in BUDGETS), "multi-hop at 2k", "views over budget"]
     title = f"P2 LoCoMo: % of gold messages in the view; {len(jobs)} conversations, {asked} questions of categories 1–4"
     table = Table(title, columns)
     for method in [*ours(), *baselines()]:
-        table.rows.append([method.name, *_cells([f for f in found if f.method == method.name], lambda f: f.recall)])
+        mine = [f for f in found if f.method == method.name]
+        table.rows.append([method.name, *_cells(mine, lambda f: f.recall), _cell(mine, lambda f: f.over)])
     for name in (FIT, SESSION):
         mine = [f for f in found if f.method == name]
-        table.rows.append([f"*chance: any message, {name}*", *_cells(mine, lambda f: f.chance)])
+        table.rows.append([f"*chance: any message, {name}*", *_cells(mine, lambda f: f.chance), ""])
     table.notes.append("Nothing is recalled for a question in this version: what a view holds is what is recent.")
     yield table
 
@@ -94,4 +97,5 @@ def _found(method: str, talk: Conversation, budget: int, question: Question, see
     there = [text in shown for text in question.gold]
     every = [text_of(message) in shown for message in talk.messages if message["role"] != "system"]
     recall, chance = sum(there) / len(there), sum(every) / len(every)
-    return Found(method, talk.name, budget, question.category, recall, chance)
+    over = float(view_tokens(seen.messages or ()) > budget)
+    return Found(method, talk.name, budget, question.category, recall, chance, over)

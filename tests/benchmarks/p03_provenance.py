@@ -6,8 +6,8 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.benchmarks.corpora import Conversation, Message, sample, tau_bench
@@ -15,7 +15,7 @@ from tests.benchmarks.figures import Table, mean_of
 from tests.benchmarks.methods import FIT, LAST_N, Method, Seen, Stateless, baselines, last_n, ours
 from tests.benchmarks.options import Options
 from tests.benchmarks.pool import spread
-from tests.benchmarks.tokens import message_tokens, text_of
+from tests.benchmarks.tokens import message_tokens, text_of, view_tokens
 
 TITLE = "P3 argument provenance"
 BUDGETS = (1_000, 2_000, 4_000)
@@ -34,6 +34,7 @@ class Traced:
         budget: in tokens.
         values: argument values that stood earlier.
         shown: all that the view says.
+        over: whether the view exceeds the budget.
     """
 
     method: str
@@ -41,6 +42,7 @@ class Traced:
     budget: int
     values: tuple[str, ...]
     shown: str
+    over: bool
 
     @property
     def whole(self) -> bool:
@@ -83,12 +85,14 @@ def run(options: Options) -> Iterator[Table]:
     traced = [t for part in spread(measure, [(talk,) for talk in talks], options.workers) for t in part]
     counts = [sum(t.budget == b and t.method == FIT for t in traced) for b in BUDGETS]
     title = f"P3 tau-bench: % of calls with every value that stood earlier still in view; {len(talks)} episodes"
-    table = Table(title, ["method", *(f"{b // 1000}k ({n} calls)" for b, n in zip(BUDGETS, counts, strict=True))])
+    sizes = [f"{b // 1000}k ({n} calls)" for b, n in zip(BUDGETS, counts, strict=True)]
+    table = Table(title, ["method", *sizes, "views over budget"])
     for method in methods():
-        table.rows.append([method.name, *_cells([t for t in traced if t.method == method.name])])
+        mine = [t for t in traced if t.method == method.name]
+        table.rows.append([method.name, *_cells(mine), _cell(mine, lambda t: t.over)])
     for name in (FIT, LAST_N):
         swapped = _swapped([t for t in traced if t.method == name])
-        table.rows.append([f"*chance: another episode's view, {name}*", *_cells(swapped)])
+        table.rows.append([f"*chance: another episode's view, {name}*", *_cells(swapped), ""])
     table.notes.append("Only calls whose history exceeds the budget; the system text (1,252 tokens) stands outside it.")
     yield table
 
@@ -98,13 +102,13 @@ def _without_system(talk: Conversation) -> Conversation:
 
 
 def _cells(traced: Sequence[Traced]) -> list[str]:
-    return [_cell([t for t in traced if t.budget == budget]) for budget in BUDGETS]
+    return [_cell([t for t in traced if t.budget == budget], lambda t: t.whole) for budget in BUDGETS]
 
 
-def _cell(traced: Sequence[Traced]) -> str:
+def _cell(traced: Sequence[Traced], figure: Callable[[Traced], bool]) -> str:
     groups: dict[str, list[float]] = defaultdict(list)
     for t in traced:
-        groups[t.conversation].append(float(t.whole))
+        groups[t.conversation].append(float(figure(t)))
     mean = mean_of(groups)
     return mean.percent() if mean else "–"
 
@@ -115,7 +119,7 @@ def _swapped(traced: Sequence[Traced]) -> list[Traced]:
     for t in traced:
         others = [o for o in traced if o.budget == t.budget and _task(o) != _task(t)]
         if others:
-            out.append(Traced(t.method, t.conversation, t.budget, t.values, chance.choice(others).shown))
+            out.append(replace(t, shown=chance.choice(others).shown))
     return out
 
 
@@ -131,7 +135,8 @@ def measure(talk: Conversation) -> list[Traced]:
         for budget in BUDGETS:
             places = [place for place in calls if sums[place] > budget]
             for place, seen in zip(places, method.views(talk, budget, places), strict=True):
-                out.append(Traced(method.name, talk.name, budget, calls[place], _shown(seen)))
+                over = view_tokens(seen.messages or ()) > budget
+                out.append(Traced(method.name, talk.name, budget, calls[place], _shown(seen), over))
     return out
 
 

@@ -41,7 +41,7 @@ PAGED = "     a\n0    0\n1    1\n..  ..\n98  98\n99  99\n\n[100 rows x 1 columns
         ('[{"a": 1}, {"b": 2}, {"c": 3}]', "json"),
         ('{"rows": [{"a": 1}, {"a": 2}], "total": 9}', "table"),
         ('{"a": [{"x": 1}, {"x": 2}], "b": [1]}', "json"),
-        (DUPLICATE, "text"),
+        (DUPLICATE, "table"),
         ("[" * 50_000 + "]" * 50_000, "text"),
         ('{"a": 1', "text"),
         (LOG, "log"),
@@ -154,16 +154,17 @@ def test_doubtful_texts_are_no_tables(text: str) -> None:
 
 
 def test_ragged_rows() -> None:
-    """A13: a few short or long rows are levelled, many make it no table."""
-    few = "a,b,c\n1,2\n3,4,5,6\n" + "7,8,9\n" * 30
+    """A13: short rows are levelled while they are few; a row that is too long, or many short ones, make it no table."""
+    few = "a,b,c\n1,2\n" + "7,8,9\n" * 30
     table = parse(few)
     assert table is not None
-    assert table.columns == ("a", "b", "c", "c4")
-    assert [list(row) for row in table.rows[:2]] == [["1", "2", None, None], ["3", "4", "5", "6"]]
+    assert (table.columns, table.short) == (("a", "b", "c"), 1)
+    assert [list(row) for row in table.rows[:2]] == [["1", "2", None], ["7", "8", "9"]]
+    assert parse(few + "3,4,5,6\n") is None
     assert parse("a,b,c\n" + "1,2\n3,4,5,6\n7,8,9\n" * 10) is None
     late = "a,b,c\n" + "7,8,9\n" * 15_000
-    assert parse(late + "1,2\n" * 100) is not None
-    assert parse(late + "1,2\n" * 5_000 + "7,8,9\n") is None
+    assert parse(late + "1,2\n" * 5_000) is not None
+    assert parse(late + "1,2\n" * 9_000 + "7,8,9\n") is None
 
 
 def test_caption_is_kept() -> None:

@@ -262,7 +262,7 @@ def test_other_errors_come_through() -> None:
 def test_too_small_a_budget() -> None:
     """A budget that tool definitions alone exceed raises our error, with its sum, which is the host's as well."""
     agent = create_agent(echo(), wide_tools(), middleware=[TieredContextMiddleware(budget=1_000)])
-    with pytest.raises(ContextBudgetExceededError, match="overhead alone fills the window") as caught:
+    with pytest.raises(ContextBudgetExceededError, match="what stands around the view fills the window") as caught:
         agent.invoke({"messages": [("human", "a")]})
     assert isinstance(caught.value, ContextOverflowError)
 

@@ -7,6 +7,7 @@ import re
 
 _BREAKS = re.compile("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CUT = re.compile(r"…\+\d+$")
+_MARKER = re.compile(r"\[(?=r\d)", re.ASCII)
 _PLAIN = re.compile(r"-?[^\W_](?:[\w .\-/+%@#&'()]*[^\W\d]|[\w.\-/+%:]*)")
 
 
@@ -51,7 +52,12 @@ def own_line(handle: str, text: str) -> str:
 
 
 def neutral(text: str, handle: str) -> str:
-    """The text with whatever imitates a line of ours made unlike one; the length stays."""
+    """The text with whatever imitates a line of ours, under any handle, made unlike one; the length stays."""
+    return _MARKER.sub("(", unlike(text, handle))
+
+
+def unlike(text: str, handle: str) -> str:
+    """The text with what imitates a line about this handle made unlike one; the length stays."""
     return text.replace(f"[{handle}", f"({handle}")
 
 

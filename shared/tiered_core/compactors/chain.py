@@ -23,14 +23,15 @@ def compact(
 ) -> Compacted:
     """The body made smaller by the first compactor, in ascending `order`, that has a usable answer.
 
-    An answer is usable when it isn't blank, fits the room and is smaller than the body. Whoever has none is skipped;
-    `ShortenCompactor` comes last whether it is among `compactors` or not, so the result always fits the room.
+    An answer is usable when it isn't blank, fits the room and is smaller than the body. Whoever has none is skipped,
+    and so is whoever fails or answers with a text that is no str or numbers that are no ints; `ShortenCompactor` comes
+    last whether it is among `compactors` or not, so the result always fits the room.
 
     Args:
         body: the text.
         room: what there is room for.
         compactors: whom to ask; equal orders are asked as they stand.
-        on_failure: told of each compactor that raised or answered with something else than a `Compacted` or None.
+        on_failure: told of each compactor that raised or answered with something else than a sound `Compacted` or None.
     """
     for compactor in sorted(compactors, key=lambda c: c.order):
         try:
@@ -51,7 +52,24 @@ def _usable(compactor: Compactor, body: Body, room: Room) -> Compacted | None:
     if not isinstance(answer, Compacted):
         given = type(answer).__name__
         raise TypeError(f"compactor {compactor.name!r} answered with {given}, expected Compacted or None")
+    _check(compactor, answer)
     if not answer.text.strip():
         return None
     tokens = room.count(answer.text)
     return answer if tokens <= room.max_tokens and tokens < body.tokens else None
+
+
+def _check(compactor: Compactor, answer: Compacted) -> None:
+    """A rule from outside may put anything into its answer.
+
+    Raises:
+        TypeError: when the text is no str, or a number no int.
+    """
+    given: tuple[tuple[str, object, type], ...] = (
+        ("text", answer.text, str), ("shown", answer.shown, int), ("total", answer.total, int),
+        ("columns_hidden", answer.columns_hidden, int),
+    )  # fmt: skip
+    for name, value, kind in given:
+        if not isinstance(value, kind) or isinstance(value, bool):
+            found = type(value).__name__
+            raise TypeError(f"compactor {compactor.name!r} answered with {name} {found}, expected {kind.__name__}")

@@ -20,6 +20,8 @@ def classify(text: str) -> Kind:
     value = read_json(text)
     if value is not None:
         return "json" if records.table_of(value) is None else "table"
+    if records.from_wrapped(text) is not None or records.count_repeating(text) is not None:
+        return "table"
     if tables.detect(text) is not None:
         return "table"
     return "log" if is_log(tables.lines_of(tables.beginning(text))[:_LOG_LINES]) else "text"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from decimal import Context, Decimal, DivisionByZero, Inexact, InvalidOperation, Overflow
+from typing import Literal
 
 EXACT = Context(prec=2_400, Emax=9_999, Emin=-9_999, traps=[Inexact, InvalidOperation, Overflow, DivisionByZero])
 
@@ -35,7 +36,17 @@ _NAMED = re.compile(r"(\d{1,2})[- ]([A-Za-z]{3,9})[- ,]{1,2}(\d{4})|([A-Za-z]{3,
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
            "december")  # fmt: skip
 
+_DECIMAL = re.compile(r"[+-]?(?:\d{1,60}|\d{1,3}(?:\.\d{3}){1,12}),\d{1,60}", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,60}", re.ASCII)
+_MAYBE_GROUP = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+_GROUPS = re.compile(
+    r"[+-]?(?:[$£]\d{1,3}(?:,\d{3})+|\d{1,3}(?:,\d{3}){2,}|\d{1,3}(?:,\d{3})+\.\d+)(?:\.\d*)?", re.ASCII
+)
+_MAYBE_POINT = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+
 Moment = tuple[int, int, int, int, int, int, Decimal]
+Commas = Literal["groups", "decimals", "unread"]
+"""What commas in numbers stand for: thousands, the decimal point, or nothing that is sure."""
 
 
 def is_null(text: str | None) -> bool:
@@ -43,14 +54,46 @@ def is_null(text: str | None) -> bool:
     return text is None or text.strip().lower() in _NULL_WORDS
 
 
-def read_numbers(cells: Iterable[str], grouped: bool) -> tuple[dict[str, Decimal], str] | None:
+def writes_decimal_commas(cells: Iterable[str]) -> bool:
+    """Whether all cells are numbers with at most one comma, and one of them can't be a comma between thousands."""
+    sure = False
+    for cell in cells:
+        bare = cell.strip()
+        if "," not in bare and (_WHOLE.fullmatch(bare) or is_null(cell)):
+            continue
+        if not _DECIMAL.fullmatch(bare):
+            return False
+        sure = sure or not _MAYBE_GROUP.fullmatch(bare)
+    return sure
+
+
+def groups_thousands(cells: Iterable[str]) -> bool:
+    """Whether a cell has commas that can't be decimal ones: `1,234,567`, `1,234.50`, `$1,234`."""
+    return any("," in cell and _GROUPS.fullmatch(cell.strip()) for cell in cells)
+
+
+def points_doubtful(cells: Iterable[str]) -> bool:
+    """Whether all points may stand between thousands: `1.234`, where decimals may be written with a comma."""
+    pointed = [cell.strip() for cell in cells if "." in cell]
+    return bool(pointed) and all(map(_MAYBE_POINT.fullmatch, pointed))
+
+
+def with_point(cell: str) -> str:
+    """A number with a decimal comma, written with a decimal point."""
+    return cell.strip().replace(".", "").replace(",", ".")
+
+
+def read_numbers(cells: Iterable[str], commas: Commas) -> tuple[dict[str, Decimal], str] | None:
     """The exact value of each cell and the unit that all share ("", "$", "%", …); None when one is no number.
 
-    `grouped` says whether `1,234` may be read as 1234; it is only where no cell contradicts it.
+    `commas` says how `1,234` may be read: as 1234 (only where no cell contradicts it), as 1.234, or not at all.
     """
+    if commas == "decimals":
+        known = list(cells)
+        return ({cell: Decimal(with_point(cell)) for cell in known}, "") if writes_decimal_commas(known) else None
     values: dict[str, Decimal] = {}
     units: set[str] = set()
-    commas = long_plain = False
+    separated = long_plain = False
     for cell in cells:
         bare = cell.strip()
         if _PLAIN.fullmatch(bare):
@@ -63,11 +106,11 @@ def read_numbers(cells: Iterable[str], grouped: bool) -> tuple[dict[str, Decimal
             return None
         units.add(found["money"] or found["percent"])
         if "," in bare:
-            if not grouped or bare.lstrip("+-$€£¥").startswith("0"):
+            if commas != "groups" or bare.lstrip("+-$€£¥").startswith("0"):
                 return None
-            commas = True
+            separated = True
         values[cell] = Decimal(bare.replace(",", "").replace(found["money"] or "%", "").replace("%", ""))
-    if len(units) != 1 or (commas and long_plain):
+    if len(units) != 1 or (separated and long_plain):
         return None
     return values, units.pop()
 

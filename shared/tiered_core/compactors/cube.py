@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import product
 
 from tiered_core.compactors.cells import label
-from tiered_core.compactors.columns import EXACT, is_null, read_numbers
+from tiered_core.compactors.columns import EXACT, Commas, is_null, read_numbers
 from tiered_core.compactors.facts import ColumnFacts
 from tiered_core.compactors.figures import figure
 from tiered_core.compactors.lexical import words
@@ -44,7 +44,7 @@ def answers(table: Table, facts: Sequence[ColumnFacts], question: str, matched: 
     numeric = [i for i, column in enumerate(facts) if column.total is not None and column.distinct > 1]
     named = [i for i in numeric if not asked.isdisjoint(words(facts[i].name))]
     measures = (named or (numeric if len(numeric) == 1 else []))[:_MOST_COLUMNS]
-    numbers = {i: _numbers(table, i) for i in measures}
+    numbers = {i: _numbers(table, i, facts[i].commas) for i in measures}
     conditions = _conditions(table, question, matched)
     groups = [i for i in _group_columns(facts, asked)[:_MOST_COLUMNS] if i not in conditions]
     if conditions:
@@ -56,10 +56,10 @@ def answers(table: Table, facts: Sequence[ColumnFacts], question: str, matched: 
             yield _by(table, group, measure, numbers[measure], interest)
 
 
-def _numbers(table: Table, column: int) -> dict[str, Decimal]:
+def _numbers(table: Table, column: int, commas: Commas) -> dict[str, Decimal]:
     texts = {row[column] for row in table.rows}
     filled = [text for text in sorted(filter(None, texts)) if not is_null(text)]
-    found = read_numbers(filled, grouped=table.source_format != "semicolon")
+    found = read_numbers(filled, commas)
     return found[0] if found else {}
 
 

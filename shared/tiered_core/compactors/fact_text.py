@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tiered_core.compactors.cells import label
+from tiered_core.compactors.columns import with_point
 from tiered_core.compactors.facts import ColumnFacts
 from tiered_core.compactors.figures import figure
 
@@ -28,7 +29,7 @@ def _parts(facts: ColumnFacts, detail: Detail) -> list[str]:
         return _values(facts, detail)
     if facts.kind == "code" and _padded(facts):
         return _values(facts, detail)
-    least, most = facts.minimum or "", facts.maximum or ""
+    least, most = _said(facts, facts.minimum or ""), _said(facts, facts.maximum or "")
     if facts.distinct == 1:
         return [f"always {label(least)}"]
     parts = [f"min {label(least)}", f"max {label(most)}"]
@@ -66,4 +67,9 @@ def _values(facts: ColumnFacts, detail: Detail) -> list[str]:
 
 
 def _counted(facts: ColumnFacts, most: int) -> str:
-    return ", ".join(f"{label(value)} {n}" for value, n in facts.top[:most])
+    return ", ".join(f"{label(_said(facts, value))} {n}" for value, n in facts.top[:most])
+
+
+def _said(facts: ColumnFacts, value: str) -> str:
+    """A value as it is told: numbers with a decimal comma get a decimal point, as all our figures have."""
+    return with_point(value) if facts.commas == "decimals" and facts.kind == "number" else value

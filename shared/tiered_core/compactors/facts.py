@@ -5,14 +5,24 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from decimal import Inexact as _Inexact
 from fractions import Fraction
 from itertools import islice
 from typing import Literal
 
-from tiered_core.compactors.columns import EXACT, is_code, is_null, read_dates, read_numbers
+from tiered_core.compactors.columns import (
+    EXACT,
+    Commas,
+    groups_thousands,
+    is_code,
+    is_null,
+    points_doubtful,
+    read_dates,
+    read_numbers,
+    writes_decimal_commas,
+)
 
 ColumnKind = Literal["number", "code", "date", "text", "empty"]
 
@@ -36,6 +46,7 @@ class ColumnFacts:
         top: the most frequent values with their counts, at most 8, most frequent first; for numbers
             only where they have at most 8 different values, () for dates.
         unit: what all numbers carry, "$" or "%", else "".
+        commas: how commas in its numbers were read.
     """
 
     name: str
@@ -48,6 +59,7 @@ class ColumnFacts:
     total: Decimal | None = None
     top: tuple[tuple[str, int], ...] = ()
     unit: str = ""
+    commas: Commas = "groups"
 
     @property
     def mean(self) -> Fraction | None:
@@ -56,14 +68,16 @@ class ColumnFacts:
 
 
 def profile(
-    columns: Sequence[str], rows: Iterable[Sequence[str | None]], grouped: bool = True
+    columns: Sequence[str], rows: Iterable[Sequence[str | None]], grouped: bool = True, decimals: bool = False
 ) -> tuple[ColumnFacts, ...]:
     """Facts about each column, in one pass over the rows; memory grows with the number of different values.
 
     Args:
         columns: the names.
         rows: each as long as `columns`.
-        grouped: whether `1,234` may stand for 1234 (not in texts that could write a decimal comma).
+        grouped: whether `1,234` may stand for 1234. It doesn't where another column writes decimal commas.
+        decimals: whether `12,5` may stand for 12.5; `1,234` is then a number only where something else in the table
+            says which one.
 
     Raises:
         ValueError: when the rows differ in length.
@@ -73,18 +87,35 @@ def profile(
     while chunk := list(islice(source, _CHUNK)):
         for counter, cells in zip(counters, zip(*chunk, strict=True), strict=True):
             counter.update(cells)
-    return tuple(column_facts(name, counter, grouped) for name, counter in zip(columns, counters, strict=True))
+    commas, pointed = _commas(counters, grouped, decimals)
+    told = zip(columns, counters, commas, strict=True)
+    return tuple(column_facts(name, counter, comma, pointed) for name, counter, comma in told)
 
 
-def column_facts(name: str, cells: Counter[str | None], grouped: bool = True) -> ColumnFacts:
-    """Facts about one column, given how often each cell text occurs."""
+def _commas(counters: Sequence[Counter[str | None]], grouped: bool, decimals: bool) -> tuple[list[Commas], bool]:
+    """How commas are read in each column, and whether a point before three digits is surely a decimal one."""
+    texts = [[cell for cell in counter if cell] for counter in counters]
+    decimal = [writes_decimal_commas(cells) for cells in texts]
+    groups = grouped and not any(decimal) and (not decimals or any(map(groups_thousands, texts)))
+    other: Commas = "groups" if groups else "unread"
+    found: list[Commas] = ["decimals" if decimals and own else other for own in decimal]
+    return found, grouped and not any(decimal)
+
+
+def column_facts(name: str, cells: Counter[str | None], commas: Commas = "groups", pointed: bool = True) -> ColumnFacts:
+    """Facts about one column, given how often each cell text occurs.
+
+    Without `pointed`, a column whose points all stand before three digits (`1.234`) is text: they may be thousands.
+    """
     present = {cell: n for cell, n in cells.items() if cell is not None}
     total = sum(cells.values())
     filled = {cell: n for cell, n in present.items() if not is_null(cell)} if _may_hold_values(present) else {}
     if filled:
-        numbers = read_numbers(filled, grouped)
+        numbers = (
+            read_numbers(filled, commas) if pointed or commas == "decimals" or not points_doubtful(filled) else None
+        )
         if numbers is not None:
-            return _number_facts(name, filled, total, *numbers)
+            return replace(_number_facts(name, filled, total, *numbers), commas=commas)
         dates = read_dates(filled)
         if dates is not None:
             count = sum(filled.values())

@@ -21,6 +21,23 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+class Repeating(dict[str, Any]):
+    """An object that names a key twice; the last value of such a key is kept."""
+
+
+def _marked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else Repeating(found)
+
+
+def read_repeating(text: str) -> Any:
+    """Any JSON value, with `Repeating` for objects that name a key twice; None for what is no JSON."""
+    try:
+        return json.loads(text.lstrip("\ufeff"), parse_int=Number, parse_float=Number, object_pairs_hook=_marked)
+    except (ValueError, RecursionError):
+        return None
+
+
 def read_json(text: str) -> dict[str, Any] | list[Any] | None:
     """The object or array that the text holds, numbers as `Number`.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tiered_core.compactors.around import Beside, ends_like_text, main_run, runs
 from tiered_core.compactors.shapes import Table, is_value, level, name_columns
 
 _RULE = re.compile(r"\s*[|+]?\s*:?-+:?\s*(?:[|+]\s*:?-+:?\s*)*[|+]?\s*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _COUNT = re.compile(r"\(?\[?(?:Showing )?[\d,]+ rows?(?: x [\d,]+ columns?| in set.*| affected)?\]?\)?\s*")
 _CAPTION_LINES = 12
+_BESIDE = 5
 _DATE = re.compile(r" *(?:\d{4}-\d\d-\d\d(?!\S)|NaT(?!\S)|$)")
 _INK = re.compile(r"[^ ]")
 _ABSENT = frozenset({"", "NaN", "NaT", "None", "<NA>", "<none>"})
@@ -49,29 +51,83 @@ def read_ruled(lines: Sequence[str]) -> Table | None:
     framed = lines[at - 1].lstrip().startswith("|")
     grid = "+" in lines[at]
     header = _split(lines[at - 1])
-    end = at + 1
-    while end < len(lines) and "|" in lines[end] and not _RULE.fullmatch(lines[end]):
-        end += 1
-    nulls = ("", "NULL") if grid else ("",)
-    rows: list[list[str | None]] = [[cell if cell not in nulls else None for cell in _split(line, framed)]
-                                    for line in lines[at + 1 : end]]  # fmt: skip
+    texts = _ruled_rows(lines[at + 1 :], framed, len(header))
+    end = at + 1 + len(texts)
     around = [line for line in (*lines[: at - 1], *lines[end:]) if line.strip() and not _RULE.fullmatch(line)]
-    odd = sum(len(row) != len(header) for row in rows)
-    if len(rows) < 2 or len(around) > _CAPTION_LINES or odd * 10 > len(rows) or any("|" in line for line in around):
+    short = sum(len(row) < len(header) for row in texts)
+    odd = short * 10 > len(texts) or any(len(row) > len(header) for row in texts)
+    if len(texts) < 2 or len(around) > _CAPTION_LINES or odd or _is_ruled_again(lines[: at - 1], lines[end:]):
         return None
-    width = max(len(header), *map(len, rows))
+    nulls = ("", "NULL") if grid else ("",)
+    rows = level([[cell if cell not in nulls else None for cell in row] for row in texts], len(header))
     name = "grid" if grid else "markdown"
-    return Table(name_columns(header, width), level(rows, width), name, tuple(line.strip() for line in around))
+    caption = tuple(line.strip() for line in around)
+    return Table(name_columns(header, len(header)), rows, name, caption, short=short)
+
+
+def _ruled_rows(lines: Sequence[str], framed: bool, width: int) -> list[list[str]]:
+    """The cells of the rows below the rule, up to the first line that is none."""
+    rows: list[list[str]] = []
+    for line in lines:
+        if "|" not in line or _RULE.fullmatch(line) or (framed and not line.lstrip().startswith("|")):
+            break
+        rows.append(_split(line, framed))
+    beside = Beside(rows, width, "|")
+    while not framed and rows and (len(rows[-1]) != width or beside.is_text(rows[-1])):
+        rows.pop()
+    return rows
+
+
+def _is_ruled_again(before: Sequence[str], behind: Sequence[str]) -> bool:
+    """Whether what stands around a table may be more rows, or another table."""
+    piped = [line for line in (*before, *behind) if "|" in line and not _RULE.fullmatch(line)]
+    return len(piped) > 2 or any(line.lstrip().startswith("|") or line.count("|") > 2 for line in piped)
 
 
 def looks_fixed(lines: Sequence[str]) -> bool:
     """Whether the lines begin a table of fixed-width columns under a header."""
-    return _spans(lines) is not None
+    return _fixed_body(lines) is not None
 
 
-def _spans(lines: Sequence[str]) -> list[tuple[int, int]] | None:
-    """Where the columns stand (from, to), None where the lines have none that can be told apart."""
-    rows = [line for line in lines if line.strip() and not _COUNT.fullmatch(line)]
+def _fixed_body(lines: Sequence[str]) -> tuple[list[str], list[str], list[tuple[int, int]]] | None:
+    """(lines around, rows, where the columns stand) of fixed-width lines; a blank line ends the table."""
+    told = [line for line in lines if not _COUNT.fullmatch(line)]
+    start, end = main_run([not line.strip() for line in told])
+    rows = [line for line in told[start:end] if line.strip()]
+    if _is_more(told[:start]) or _is_more(told[end:]) or any(line.endswith("\\") for line in rows[:2]):
+        return None
+    spans = _spans(rows)
+    first, last = 0, len(rows)
+    if spans is None:
+        first, last = _between(rows)
+        spans = _spans(rows[first:last]) if last - first < len(rows) else None
+    if spans is None:
+        return None
+    other = [line for line in (*told[:start], *rows[:first], *rows[last:], *told[end:]) if line.strip()]
+    return other, rows[first:last], spans
+
+
+def _between(rows: Sequence[str]) -> tuple[int, int]:
+    """(from, to) of the rows between lines that end like text."""
+    first = next((i for i, line in enumerate(rows[:_BESIDE]) if not ends_like_text(line)), 0)
+    last = len(rows)
+    while len(rows) - last < _BESIDE and last > first and ends_like_text(rows[last - 1]):
+        last -= 1
+    return first, last
+
+
+def _is_more(lines: Sequence[str]) -> bool:
+    """Whether lines beyond a blank one are no text of a few lines, but maybe more of the table."""
+    count = 0
+    for start, end in runs([not line.strip() for line in lines]):
+        count += end - start
+        if end - start > 2 and 2 * sum(map(ends_like_text, lines[start:end])) < end - start:
+            return True
+    return count > _CAPTION_LINES
+
+
+def _spans(rows: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Where the columns stand (from, to), None where the rows, none of them blank, have none that can be told apart."""
     if len(rows) < 4 or any("\t" in line for line in rows):
         return None
     width = max(map(len, rows))
@@ -129,17 +185,19 @@ def _is_aligned(rows: Sequence[str], spans: Sequence[tuple[int, int]]) -> bool:
 def read_fixed(lines: Sequence[str]) -> Table | None:
     """The table in fixed-width lines; None where the display itself left rows or columns out, or wrapped."""
     counts = tuple(line.strip() for line in lines if _COUNT.fullmatch(line))
-    rows = [line for line in lines if line.strip() and not _COUNT.fullmatch(line)]
-    spans = _spans(rows)
-    if spans is None:
+    body = _fixed_body(lines)
+    if body is None:
         return None
+    other, rows, spans = body
     cut = [[row[a:b].strip() for a, b in spans] for row in rows]
+    if len(cut) > 4 and not any(cut[-1][1:]) and all(any(row[1:]) for row in cut[2:-1]):
+        other, cut = [*other, cut[-1][0]], cut[:-1]
     header, data = cut[0], cut[1:]
     if data and not header[0] and data[0][0] and not any(data[0][1:]):
         header, data = [data[0][0], *header[1:]], data[1:]
     if len(data) < 2 or any(set(row) <= {"...", "..", ""} for row in data):
         return None
-    return _framed(header, data, counts)
+    return _framed(header, data, (*(line.strip() for line in other), *counts))
 
 
 def _framed(header: list[str], data: list[list[str]], counts: tuple[str, ...]) -> Table | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
-from tiered_core.compactors.json_text import as_cell, is_container, read_json
+from tiered_core.compactors.around import MOST_LINES, text_lines, unwrapped
+from tiered_core.compactors.json_text import Repeating, as_cell, is_container, read_json, read_repeating
 from tiered_core.compactors.shapes import Table, name_columns
 
 _MAX_COLUMNS = 1_000
@@ -21,6 +23,8 @@ _TUPLE = re.compile(rf"\(\s*+{_SCALAR}(?:\s*+,\s*+{_SCALAR})*+\s*+,?\s*+\)")
 _PART = re.compile(_SCALAR)
 _BETWEEN = re.compile(r"\s*+,\s*+")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U(0010[0-9a-f]{4}|000[0-9a-f]{5})|(.))")
+_LIST = re.compile(r"^[ \t]*+(\[\()", re.MULTILINE)
+_LIST_WITHIN = 4_000
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
 _STAMP = re.compile(r"datetime\.(?:date|datetime)\(([\d, ]+)\)")
 
@@ -34,6 +38,28 @@ def from_json(text: str) -> Table | None:
     """
     value = read_json(text)
     return None if value is None else table_of(value)
+
+
+def from_wrapped(text: str) -> Table | None:
+    """The table in a JSON text between other lines, which become its caption."""
+    for before, inner, behind in unwrapped(text, ("[", "{"), ("]", "}")):
+        table = from_json(inner)
+        if table is not None:
+            return replace(table, caption=(*text_lines(before), *table.caption, *text_lines(behind)))
+    return None
+
+
+def count_repeating(text: str) -> int | None:
+    """How many records an array has of which some name a key twice; None for anything else."""
+    if text[:64].lstrip("\ufeff \t\r\n")[:1] not in ("[", "{"):
+        return None
+    value = read_repeating(text)
+    if isinstance(value, dict) and not isinstance(value, Repeating):
+        inner = [v for v in value.values() if is_container(v)]
+        value = inner[0] if len(inner) == 1 else None
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        return None
+    return len(value) if len(value) > 1 and any(isinstance(item, Repeating) for item in value) else None
 
 
 def table_of(value: dict[str, Any] | list[Any]) -> Table | None:
@@ -99,34 +125,66 @@ def _flatten(item: dict[str, Any], nested: set[str]) -> dict[Any, Any]:
 
 def looks_like_lines(sample: str, complete: bool) -> bool:
     """Whether the beginning of a text is JSON lines: an object on each of at least two lines."""
-    lines = [line for line in sample.splitlines() if line.strip()][:5]
-    if len(lines) < 2 or not all(line.lstrip().startswith("{") for line in lines):
+    lines = [line for line in sample.split("\n") if line.strip()]
+    first = next((i for i, line in enumerate(lines[: MOST_LINES + 1]) if _is_object(line)), None)
+    if first is None:
         return False
-    whole = lines if complete or len(lines) == 5 else lines[:-1]
-    return bool(whole) and all(isinstance(read_json(line), dict) for line in whole)
+    begun = lines[first : first + 5]
+    marked = [i for i, line in enumerate(lines) if line.lstrip().startswith("{")]
+    alike = len(marked) == marked[-1] - first + 1 and len(lines) - marked[-1] <= MOST_LINES + 1
+    whole = [line for line in begun[: len(marked)] if complete or len(begun) == 5 or line is not begun[-1]]
+    return len(marked) > 1 and bool(whole) and alike and all(map(_is_object, whole))
+
+
+def _is_object(line: str) -> bool:
+    return line.lstrip().startswith("{") and isinstance(read_json(line), dict)
 
 
 def from_lines(text: str) -> Table | None:
-    """The table of JSON lines."""
-    items = [read_json(line) for line in text.lstrip("\ufeff").split("\n") if line.strip()]
+    """The table of JSON lines; a few other lines before and behind them become its caption."""
+    lines = [line for line in text.lstrip("\ufeff").split("\n") if line.strip()]
+    objects = [i for i, line in enumerate(lines) if line.lstrip().startswith("{")]
+    first, last = (objects[0], objects[-1] + 1) if objects else (0, 0)
+    if first > MOST_LINES or len(lines) - last > MOST_LINES:
+        return None
+    around = text_lines(*lines[:first], *lines[last:])
     try:
-        return from_records(items, "jsonl")
+        return from_records([read_json(line) for line in lines[first:last]], "jsonl", around)
     except RecursionError:
         return None
 
 
 def looks_like_tuples(sample: str) -> bool:
     """Whether the beginning of a text is a Python list of at least two tuples of scalars."""
-    start = sample.lstrip()
-    first = _TUPLE.match(start, 1) if start.startswith("[(") else None
-    return first is not None and _BETWEEN.match(start, first.end()) is not None
+    return any(_begins_tuples(sample, at) for at in _tuple_starts(sample))
+
+
+def _tuple_starts(text: str) -> list[int]:
+    """Where one of the first lines begins with a list of tuples."""
+    return [found.start(1) for found in islice(_LIST.finditer(text, 0, _LIST_WITHIN), 3)]
+
+
+def _begins_tuples(text: str, at: int) -> bool:
+    first = _TUPLE.match(text, at + 1)
+    return first is not None and _BETWEEN.match(text, first.end()) is not None
 
 
 def from_tuples(text: str) -> Table | None:
-    """The table in a Python list of equally long tuples of scalars; its columns have no names."""
+    """The table in a Python list of equally long tuples of scalars; its columns have no names.
+
+    Other lines before and behind the list become the caption.
+    """
     bare = text.strip()
-    if not (bare.startswith("[(") and bare.endswith(")]")):
-        return None
+    if bare.startswith("[(") and bare.endswith(")]"):
+        return _tuples(bare, ())
+    for before, inner, behind in unwrapped(text, ("[(",), (")]",)):
+        table = _tuples(inner, text_lines(before, behind))
+        if table is not None:
+            return table
+    return None
+
+
+def _tuples(bare: str, caption: tuple[str, ...]) -> Table | None:
     rows: list[list[str | None]] = []
     at, end = 1, len(bare) - 1
     while at < end:
@@ -141,7 +199,7 @@ def from_tuples(text: str) -> Table | None:
         at = gap.end()
     if bare[at:end].strip() or len(rows) < 2 or len({len(row) for row in rows}) != 1:
         return None
-    return Table(name_columns(None, len(rows[0])), rows, "tuples", headed=False)
+    return Table(name_columns(None, len(rows[0])), rows, "tuples", caption, headed=False)
 
 
 def _scalar(token: str) -> str | None:

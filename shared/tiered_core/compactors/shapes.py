@@ -9,7 +9,9 @@ from itertools import pairwise
 
 Row = Sequence[str | None]
 
-_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})++(?:\.\d+)?|\d+(?:[.,]\d*)?|\.\d+)(?:[eE][+-]?\d+)?%?")
+_NUMBER = re.compile(
+    r"[+-]?(?:\d{1,3}(?:,\d{3})++(?:\.\d+)?|\d{1,3}(?:\.\d{3})++,\d+|\d+(?:[.,]\d*)?|\.\d+)(?:[eE][+-]?\d+)?%?"
+)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}\S*)?")
 _CALENDAR_YEARS = range(1500, 2201)
 
@@ -24,6 +26,7 @@ class Table:
         source_format: "csv", "tsv", "semicolon", "pipe", "markdown", "grid", "fixed", "json", "jsonl" or "tuples".
         caption: lines around the table, in order.
         headed: whether the names stood in the text; False when they are `c1`, `c2`, … by position.
+        short: rows that had fewer cells, filled up with nulls at their end.
     """
 
     columns: tuple[str, ...]
@@ -31,6 +34,7 @@ class Table:
     source_format: str
     caption: tuple[str, ...] = ()
     headed: bool = True
+    short: int = 0
 
 
 def is_value(text: str | None) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tiered_core.compactors.cells import neutral
+from tiered_core.compactors.cells import unlike
 from tiered_core.compactors.lexical import best_matches, question_words
 from tiered_core.compactors.protocol import Body, Compacted, Room
 
@@ -50,7 +50,7 @@ class ShortenCompactor:
         total = len(body.text)
         if room.max_tokens <= 0 or not total:
             return Compacted("", 0, total)
-        text = neutral(body.text, body.handle) if body.machine else body.text
+        text = unlike(body.text, body.handle) if body.machine else body.text
         if body.tokens <= room.max_tokens and room.count(text) <= room.max_tokens:
             return Compacted(text, total, total)
         cut = _Cut(text, body, room)

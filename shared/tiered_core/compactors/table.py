@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tiered_core.compactors.cells import cell, label, neutral, own_line, quoted, whole_prefix
 from tiered_core.compactors.cube import answers
@@ -11,10 +12,12 @@ from tiered_core.compactors.facts import profile
 from tiered_core.compactors.protocol import Body, Compacted, Room
 from tiered_core.compactors.selection import Interest, match_rows, rank_columns, rank_facts, rank_rows
 from tiered_core.compactors.shapes import Table
+from tiered_core.compactors.shorten import ShortenCompactor
 from tiered_core.compactors.table_plan import NAMED_HIDDEN, WIDTHS, Candidates, Costs, Outline, best_outline
-from tiered_core.compactors.tables import parse
+from tiered_core.compactors.tables import count_rows, parse
 
 _LEAST_TOKENS = 40
+_SHORTEN = ShortenCompactor()
 _ATTEMPTS = 5
 _CAPTION = 160
 _LEAST_MATCHES = 64
@@ -45,9 +48,34 @@ class TableCompactor:
         return max(0, body.tokens - room.max_tokens) if able else 0
 
     def compact(self, body: Body, room: Room) -> Compacted | None:
-        """The rows, facts and names that fit; None when the text is no table or the room too small."""
-        table = parse(body.text) if room.max_tokens >= _LEAST_TOKENS else None
-        return None if table is None else _Rendering(table, body, room).fit()
+        """The rows, facts and names that fit; None when the text is no table or the room too small.
+
+        A table that can't be read with certainty keeps its head and tail, under the number of its rows.
+        """
+        if room.max_tokens < _LEAST_TOKENS:
+            return None
+        table = parse(body.text)
+        return _counted(body, room) if table is None else _Rendering(table, body, room).fit()
+
+
+def _counted(body: Body, room: Room) -> Compacted | None:
+    """Head and tail under the number of rows, None where not even that is certain."""
+    told = count_rows(body.text)
+    if told is None:
+        return None
+    head = own_line(body.handle, f"{told}; no facts about columns; whole: recall {body.handle}")
+    limit = min(room.max_tokens, body.tokens - 1)
+    most = limit - room.count(head)
+    for _ in range(_ATTEMPTS):
+        if most < _LEAST_TOKENS // 2:
+            return None
+        rest = _SHORTEN.compact(body, replace(room, max_tokens=most))
+        text = f"{head}\n{rest.text}"
+        over = room.count(text) - limit
+        if over <= 0:
+            return Compacted(text, rest.shown, rest.total)
+        most -= over
+    return None
 
 
 class _Rendering:
@@ -55,7 +83,10 @@ class _Rendering:
 
     def __init__(self, table: Table, body: Body, room: Room) -> None:
         self.table, self.body, self.room = table, body, room
-        self.facts = profile(table.columns, table.rows, grouped=table.source_format != "semicolon")
+        self.facts = profile(
+            table.columns, table.rows, grouped=table.source_format != "semicolon",
+            decimals=table.source_format in ("semicolon", "tsv"),
+        )  # fmt: skip
         interest = Interest.of(body.question)
         limit = max(0, min(room.rows, len(table.rows)))
         found = match_rows(table, interest, max(_LEAST_MATCHES, limit))
@@ -148,6 +179,8 @@ class _Rendering:
             names = ", ".join(label(name, 24) for name in hidden[:NAMED_HIDDEN])
             more = f" and {len(hidden) - NAMED_HIDDEN} more" if len(hidden) > NAMED_HIDDEN else ""
             text += f", hidden {len(hidden)} of {len(self.table.columns)} columns: {names}{more}"
+        if self.table.short:
+            text += f"; {self.table.short} rows have fewer cells, null at their end"
         if self.table.caption:
             whole = " / ".join(self.table.caption)
             text += "; around it: " + quoted(whole if len(whole) <= _CAPTION else whole_prefix(whole, _CAPTION) + "…")

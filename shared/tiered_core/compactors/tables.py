@@ -52,7 +52,7 @@ def parse(text: str) -> Table | None:
     Formats: JSON arrays of objects, JSON lines, lists of Python tuples, Markdown, psql and MySQL grids, CSV, TSV,
     semicolons, pipes, pandas' `to_string()`. A few lines around a table become its caption.
     """
-    table = records.from_json(text)
+    table = records.from_json(text) or records.from_wrapped(text)
     if table is not None:
         return table
     layout = detect(text)
@@ -67,3 +67,14 @@ def parse(text: str) -> Table | None:
     if layout == "ruled":
         return layouts.read_ruled(lines)
     return layouts.read_fixed(lines) if layout == "fixed" else None
+
+
+def count_rows(text: str) -> str | None:
+    """What is certain about a table that `parse` can't read: `300 rows, 1 of them with more than 3 cells`."""
+    repeating = records.count_repeating(text)
+    if repeating is not None:
+        return f"{repeating} records, some name a key twice"
+    if detect(text) != "delimited":
+        return None
+    dialect = delimited.sniff(beginning(text).lstrip("\ufeff"))
+    return None if dialect is None else delimited.count_rows(text, dialect)

@@ -44,14 +44,17 @@ class Deciding(Known):
         The last answer is kept: it holds as long as log, state and overhead are the same.
         """
         stored, state, _ = yield from self.load_state()
-        planned = max(overhead, state.overhead) + upcoming
-        key = (self.conversation.last, stored.version, planned)
-        if self._read is not None and self._read[0] == key:
-            return self._read[1]
-        made = yield from self._decide_for_reading(state, planned)
-        if not made.fits and planned > overhead + upcoming:
-            made = yield from self._decide_for_reading(state, overhead + upcoming)
-        self._read = (key, made)
+        own = overhead + upcoming
+        for around in sorted({max(overhead, state.overhead) + upcoming, own}, reverse=True):
+            key = (self.conversation.last, stored.version, around)
+            known = self._read
+            if known is not None and known[0] == key:
+                made = known[1]
+            else:
+                made = yield from self._decide_for_reading(state, around)
+                self._read = (key, made)
+            if made.fits:
+                break  # else what was planned for can't be had, and this call may have less around it
         return made
 
     def _decide_for_reading(self, state: ContextState, overhead: int) -> Program[Fit]:

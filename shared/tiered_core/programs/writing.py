@@ -22,7 +22,7 @@ from tiered_core.rendering import change_to_json
 from tiered_core.shelf import rung_key
 from tiered_core.state import ContextState
 from tiered_core.stores.protocol import Commit, NewRow, Row, StoredState
-from tiered_core.types import FULL, Change, Rung, Slot
+from tiered_core.types import FULL, Change, Entry, Rung, Slot
 
 _BLOCKS = ("notice", "opening")
 _MOST_TRIES = 1_000
@@ -168,9 +168,10 @@ class Writing(Deciding):
         shown = [s for s in slots if s.kind not in _BLOCKS]
         blocks = len(shown) < len(slots)
         own_system = blocks and len(shown) < len(view)
-        taken = shown[: same - own_system]
+        taken = shown[: max(0, same - own_system)]
+        systems = sum(self._talk_at(s) is None for s in shown)
         ours = any(s.kind != "message" or s.rung != FULL for s in taken)
-        if not same or not (ours or blocks):
+        if not ours and not (blocks and same >= max(systems, 1)):
             return shared, shared
         talk = [p for p in map(self._talk_at, shown) if p is not None]
         kept = [p for p in map(self._talk_at, taken) if p is not None]
@@ -197,13 +198,7 @@ class Writing(Deciding):
             planned = state.with_overhead(self._overhead)
             if self._calibration is not None:
                 planned = replace(planned, calibration=MappingProxyType(self._calibration.to_dict()))
-            made = yield from self._fit(entries, planned, planned.overhead, self._settings.strategy)
-            if not made.fits and planned.overhead:
-                # What is planned for can't be had; a call with less around it can.
-                made = yield from self._fit(entries, planned, 0, self._settings.strategy)
-            if not made.fits:
-                # Nothing that could be given up would help now; what is not given up can be shown when it fits again.
-                made = yield from self._fit(entries, planned, planned.overhead, self._settings.strategy, compact=False)
+            made, around = yield from self._decide(entries, planned)
             new = replace(made.state, seq=self.conversation.last)
             taken, handles = self._taken_back(made)
             new = replace(new, next_handle=new.next_handle + len(handles))
@@ -216,11 +211,23 @@ class Writing(Deciding):
             if (yield StoreCall("commit", (commit,))):
                 self._committed(stored, new, commit, renderings)
                 if made.fits:
-                    self._read = ((self.conversation.last, stored.version + 1, new.overhead), made)
+                    self._read = ((self.conversation.last, stored.version + 1, around), made)
                 self._tell(events)
                 return
             yield from self.catch_up()
         raise _refused("commit")
+
+    def _decide(self, entries: Sequence[Entry], planned: ContextState) -> Program[tuple[Fit, int]]:
+        """What is to be stored, and for how much around the view it was decided."""
+        strategy = self._settings.strategy
+        for around in sorted({planned.overhead, 0}, reverse=True):
+            # Where what is planned for can't be had, a call with less around it can.
+            made = yield from self._fit(entries, planned, around, strategy)
+            if made.fits:
+                return made, around
+        # Nothing that could be given up would help now; what is not given up can be shown when it fits again.
+        made = yield from self._fit(entries, planned, planned.overhead, strategy, compact=False)
+        return made, planned.overhead
 
     def _restored(self, back: Sequence[int], turn: int) -> list[ContextEvent]:
         entries = [self.conversation.entry(p) for p in back]
