@@ -22,6 +22,7 @@ from langchain_tiered.errors import ContextBudgetExceededError
 from langchain_tiered.json_form import dump_message, load_message
 from langchain_tiered.media import media_of
 from tiered_core.errors import TranscriptError
+from tiered_core.redaction import Redact, redact_values
 from tiered_core.types import Call, Change, Reading, Role
 
 SOURCE = "tiered_context"
@@ -74,6 +75,21 @@ class LangChainCodec:
         if change.arguments is not None:
             put_arguments(out, change.arguments)
         out.content = written(out.content, change)
+        return out
+
+    def redacted(self, message: Any, redact: Redact) -> Any:
+        """See `Codec.redacted`; an artifact made of plain values is redacted too."""
+        out = self.copy(message)
+        for name in (
+            "content",
+            "additional_kwargs",
+            "tool_calls",
+            "invalid_tool_calls",
+            "tool_call_chunks",
+            "artifact",
+        ):
+            if getattr(out, name, None):
+                setattr(out, name, redact_values(getattr(out, name), redact))
         return out
 
     def compose(self, role: Role, text: str) -> Any:

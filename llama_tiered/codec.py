@@ -25,6 +25,7 @@ from llama_tiered.media import media_of
 from llama_tiered.message_text import MEDIA, nested_media, texts_of, with_texts, without_media
 from llama_tiered.stored import dump_block, dump_message, load_message
 from tiered_core.errors import TranscriptError
+from tiered_core.redaction import Redact, applied, redact_values
 from tiered_core.types import Call, Change, Media, Reading, Role
 
 _ROLES: dict[str, Role] = {
@@ -34,6 +35,7 @@ _ROLES: dict[str, Role] = {
 _KNOWN: tuple[type, ...] = (TextBlock, ThinkingBlock, ToolCallBlock, CachePoint, *MEDIA)
 # Keys under which integrations keep what a provider signed or encrypted, in `ThinkingBlock.additional_information`
 # (Anthropic, Gemini, OpenAI's Responses API) or in a message's `additional_kwargs` (Gemini, older Anthropic).
+_NO_WORDS = ("tool_calls", "function_call", "tool_call_id", "thought_signatures", "images")  # or done as calls
 _SEALS = ("signature", "thought_signature", "thought_signatures", "encrypted_content", "redacted", "data")
 
 
@@ -70,6 +72,20 @@ class LlamaIndexCodec:
             # Gemini's integration pairs them with blocks by index.
             out.additional_kwargs["thought_signatures"] = _realigned(signatures, [index for index, _ in numbered])
         out.blocks = [block for _, block in numbered]
+        return out
+
+    def redacted(self, message: Any, redact: Redact) -> Any:
+        """See `Codec.redacted`."""
+        reading = self.read(message)
+        texts = tuple(applied(t, redact) if t else t for t in reading.texts)
+        arguments = tuple(applied(c.arguments, redact) for c in reading.calls)
+        out = self.write(message, Change(texts=texts or None, arguments=arguments or None))
+        for block in out.blocks:
+            sealed = isinstance(block, ThinkingBlock) and any(map(block.additional_information.get, _SEALS))
+            if isinstance(block, ThinkingBlock) and block.content and not sealed:
+                block.content = applied(block.content, redact)
+        others = {k: v for k, v in out.additional_kwargs.items() if k not in _NO_WORDS}
+        out.additional_kwargs.update(redact_values(others, redact))
         return out
 
     def compose(self, role: Role, text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from tiered_core.types import Call, Change, Reading, Role
@@ -26,6 +27,12 @@ class Codec(Protocol):
 
     def write(self, message: Any, change: Change) -> Any:
         """A copy of the message, altered; all else (ids, names, artifacts, reasoning, kwargs) as it was."""
+
+    def redacted(self, message: Any, redact: Callable[[str], str]) -> Any:
+        """A copy with `redact` applied to all words in it: texts, call arguments, unsigned reasoning, whatever else.
+
+        Ids, kinds, links, bytes and signed reasoning stay as they are; see `redaction.redact_values`.
+        """
 
     def compose(self, role: Role, text: str) -> Any:
         """A new message of ours: plain text in the given role ("system", "user" or "assistant")."""

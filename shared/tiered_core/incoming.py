@@ -11,7 +11,7 @@ from typing import Any
 from tiered_core.codec import Codec
 from tiered_core.conversation import Conversation
 from tiered_core.errors import TranscriptError
-from tiered_core.redaction import Redact, redacted
+from tiered_core.redaction import Redact
 from tiered_core.types import Reading
 
 
@@ -60,7 +60,7 @@ def checked(messages: Any) -> None:
 def _taken(message: Any, codec: Codec, redact: Redact | None) -> Incoming:
     own = codec.copy(message)
     if redact is not None:
-        own = redacted(own, codec, redact)
+        own = codec.redacted(own, redact)
     reading = codec.read(own)
     return Incoming(own, reading, reading.digest(), codec.dump(own))
 

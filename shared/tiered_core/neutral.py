@@ -10,6 +10,7 @@ from typing import Any
 
 from tiered_core.counting.pictures import media_from_data_url
 from tiered_core.errors import TranscriptError
+from tiered_core.redaction import Redact, redact_values
 from tiered_core.types import Call, Change, Media, Reading, Role
 
 _ROLES: dict[str, Role] = {
@@ -60,6 +61,10 @@ class NeutralCodec:
             if isinstance(out.get("function_call"), dict) and change.arguments:
                 out["function_call"]["arguments"] = change.arguments[-1]
         return out
+
+    def redacted(self, message: Any, redact: Redact) -> Any:
+        """See `Codec.redacted`."""
+        return redact_values(message, redact)
 
     def compose(self, role: Role, text: str) -> Any:
         """See `Codec.compose`."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from tiered_core.codec import Codec
 from tiered_core.errors import TieredError
 
 Redact = Callable[[str], str]
@@ -15,41 +13,46 @@ Redact = Callable[[str], str]
 _STRUCTURE = frozenset(
     "role type id index name tool_call_id call_id tool_id signature thought_signature encrypted_content data url "
     "image audio video base64 file_id media_type mime_type mimetype image_mimetype format detail status class_name "
-    "block_type finish_reason stop_reason model model_name model_provider lc".split()
+    "block_type finish_reason stop_reason model model_name model_provider lc_source".split()
 )
 _ARGUMENTS = frozenset(("args", "arguments", "input", "tool_kwargs"))
 _SIGNED = ("signature", "thought_signature", "encrypted_content")
 
 
-def redacted(message: Any, codec: Codec, redact: Redact) -> Any:
-    """The message with `redact` applied to texts, arguments, unsigned reasoning, unknown blocks and kwargs.
+def redact_values(value: Any, redact: Redact, *, words: bool = False) -> Any:
+    """A copy of a plain value (dicts, lists, tuples, strings) with `redact` applied to all words in it.
 
-    Signed reasoning stays as it is: a provider refuses it when it is altered.
+    Ids, kinds, links and bytes stay, and so does what a provider signed: it would be refused when it is altered.
+    Inside of call arguments every string counts as words.
+
+    Args:
+        value: whatever; what is no dict, list, tuple or string is returned as it is.
+        redact: from a text to the text to store.
+        words: whether `value` belongs to call arguments.
 
     Raises:
         TieredError: `redact` gave back something else than a string.
     """
-    before = json.loads(codec.dump(message))
-    after = _walk(before, redact, inside=False)
-    return message if after == before else codec.load(json.dumps(after, ensure_ascii=False))
-
-
-def _walk(value: Any, redact: Redact, *, inside: bool) -> Any:
     if isinstance(value, str):
-        return _applied(value, redact) if value else value
-    if isinstance(value, list):
-        return [_walk(v, redact, inside=inside) for v in value]
-    if not isinstance(value, dict) or (not inside and any(value.get(key) for key in _SIGNED)):
+        return applied(value, redact) if value else value
+    if isinstance(value, list | tuple):
+        return type(value)([redact_values(v, redact, words=words) for v in value])
+    if not isinstance(value, dict) or (not words and any(value.get(key) for key in _SIGNED)):
         return value
     out = {}
     for key, held in value.items():
-        words = inside or key in _ARGUMENTS
-        keep = not words and key in _STRUCTURE and not isinstance(held, dict | list)
-        out[key] = held if keep else _walk(held, redact, inside=words)
+        inside = words or key in _ARGUMENTS
+        keep = not inside and key in _STRUCTURE and not isinstance(held, dict | list)
+        out[key] = held if keep else redact_values(held, redact, words=inside)
     return out
 
 
-def _applied(text: str, redact: Redact) -> str:
+def applied(text: str, redact: Redact) -> str:
+    """What `redact` makes of a text.
+
+    Raises:
+        TieredError: it gave back something else than a string.
+    """
     made = redact(text)
     if not isinstance(made, str):
         raise TieredError(f"redact gave back {type(made).__name__} for a text; it has to give back the text to store")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
 from langchain_tiered import TieredChatMessageHistory, fit_messages
@@ -51,3 +51,26 @@ def test_unknown_options_are_named() -> None:
         fit_messages(TALK, max_tokens=100)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="unknown option budgett: there are budget"):
         TieredChatMessageHistory(budgett=3)  # type: ignore[call-arg]
+
+
+def test_redact_reaches_content_calls_and_artifacts() -> None:
+    """Words in content, arguments and plain artifacts are redacted; ids and signed thoughts stay."""
+    signed = {"type": "thinking", "thinking": "secret", "signature": "c2ln"}
+    call = {"name": "q", "args": {"name": "secret"}, "id": "secret", "type": "tool_call"}
+    messages = [
+        HumanMessage([{"type": "text", "text": "my secret"}], additional_kwargs={"note": "secret"}),
+        AIMessage([signed, {"type": "text", "text": "secret"}], tool_calls=[call], id="secret-1"),
+        ToolMessage("secret", tool_call_id="secret", artifact={"rows": ["secret"]}),
+    ]
+    history = TieredChatMessageHistory(budget=5_000, redact=lambda text: text.replace("secret", "***"))
+    history.add_messages(messages)
+    human, answer, result = history.all_messages
+    assert human.content == [{"type": "text", "text": "my ***"}]
+    assert human.additional_kwargs == {"note": "***"}
+    assert answer.content == [signed, {"type": "text", "text": "***"}]
+    assert isinstance(answer, AIMessage)
+    assert answer.tool_calls == [{**call, "args": {"name": "***"}}]
+    assert answer.id == "secret-1"
+    assert isinstance(result, ToolMessage)
+    assert (result.content, result.tool_call_id, result.artifact) == ("***", "secret", {"rows": ["***"]})
+    assert messages[2].content == "secret"
