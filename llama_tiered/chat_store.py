@@ -102,6 +102,49 @@ class ContextChatStore(BaseChatStore):
         """Takes the last message out and returns it."""
         return self.delete_message(key, -1)
 
+    async def aset_messages(self, key: str, messages: list[ChatMessage]) -> None:
+        """See `set_messages`."""
+        self._own(key)
+        await self._context.areplace(messages)
+
+    async def aget_messages(self, key: str) -> list[ChatMessage]:
+        """See `get_messages`."""
+        return await self._context.atranscript() if key == self.key else []
+
+    async def async_add_message(self, key: str, message: ChatMessage, idx: int | None = None) -> None:
+        """See `add_message`."""
+        self._own(key)
+        if idx is None:
+            await self._context.aadd([message])
+            return
+        messages = await self._context.atranscript()
+        messages.insert(idx, message)
+        await self._context.areplace(messages)
+
+    async def adelete_messages(self, key: str) -> list[ChatMessage] | None:
+        """See `delete_messages`."""
+        messages = await self.aget_messages(key)
+        if key == self.key:
+            await self._context.aclear()
+        return messages or None
+
+    async def adelete_message(self, key: str, idx: int) -> ChatMessage | None:
+        """See `delete_message`."""
+        messages = await self.aget_messages(key)
+        if not -len(messages) <= idx < len(messages):
+            return None
+        taken = messages.pop(idx)
+        await self._context.areplace(messages)
+        return taken
+
+    async def adelete_last_message(self, key: str) -> ChatMessage | None:
+        """See `delete_last_message`."""
+        return await self.adelete_message(key, -1)
+
+    async def aget_keys(self) -> list[str]:
+        """See `get_keys`."""
+        return [self.key] if await self._context.atranscript() else []
+
     def get_keys(self) -> list[str]:
         """The one key, if there is a message."""
         return [self.key] if self._context.transcript() else []

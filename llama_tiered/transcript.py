@@ -197,13 +197,19 @@ class SharedTranscript:
         await self.asettle()
 
     def become(self, messages: Sequence[ChatMessage]) -> None:
-        """See `Transcript.become`."""
-        self._chat_store.set_messages(self._key, self._storable(messages))
+        """See `Transcript.become`; the context knows an edited view, so that no rendering takes an original's place."""
+        storable = self._storable(messages)
+        self.settle()
+        self._context.replace(storable)
+        self._chat_store.set_messages(self._key, self._context.transcript())
         self.settle()
 
     async def abecome(self, messages: Sequence[ChatMessage]) -> None:
-        """See `Transcript.become`."""
-        await self._chat_store.aset_messages(self._key, self._storable(messages))
+        """See `become`."""
+        storable = self._storable(messages)
+        await self.asettle()
+        await self._context.areplace(storable)
+        await self._chat_store.aset_messages(self._key, await self._context.atranscript())
         await self.asettle()
 
     def clear(self) -> None:

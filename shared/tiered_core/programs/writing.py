@@ -176,6 +176,8 @@ class Writing(Deciding):
         talk = [p for p in map(self._talk_at, shown) if p is not None]
         kept = [p for p in map(self._talk_at, taken) if p is not None]
         stays = max(kept) + 1 if kept else min(talk, default=0)
+        if same == len(view):
+            stays = len(self.conversation)  # with a call at its end that is not shown before it has its results
         return (stays, same) if stays > shared else (shared, shared)
 
     def _talk_at(self, slot: Slot) -> int | None:

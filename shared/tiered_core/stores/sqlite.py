@@ -80,9 +80,13 @@ class SQLiteStore(AsyncTwins):
                 path = str(Path(path).expanduser().resolve())
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            self._prepare(connection)
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=FULL")
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
             self._connection, self._process = connection, os.getpid()
         return self._connection
 
@@ -106,7 +110,6 @@ class SQLiteStore(AsyncTwins):
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
-            connection.close()
             raise
 
     @contextmanager
@@ -228,3 +231,8 @@ class SQLiteStore(AsyncTwins):
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
             self._connection, self._closed = None, True
+
+    def __del__(self) -> None:
+        connection = getattr(self, "_connection", None)
+        if connection is not None and self._process == os.getpid():
+            connection.close()

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import ClassVar, ParamSpec, TypeVar
 
 from tiered_core.stores.protocol import Commit, NewRow, Row, StoredState
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_WORKERS = 8
+_executors: dict[int, ThreadPoolExecutor] = {}
+
+
+def _workers() -> ThreadPoolExecutor:
+    """Threads for stores alone, by process.
+
+    On the event loop's own executor a store's work could wait for ever behind calls that wait for that work.
+    """
+    return _executors.setdefault(os.getpid(), ThreadPoolExecutor(_WORKERS, thread_name_prefix="tiered-store"))
 
 
 class AsyncTwins(ABC):
@@ -21,7 +34,7 @@ class AsyncTwins(ABC):
 
     async def _twin(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self.blocking:
-            return await asyncio.to_thread(method, *args, **kwargs)
+            return await asyncio.get_running_loop().run_in_executor(_workers(), partial(method, *args, **kwargs))
         return method(*args, **kwargs)
 
     @abstractmethod
