@@ -199,18 +199,22 @@ class SharedTranscript:
     def become(self, messages: Sequence[ChatMessage]) -> None:
         """See `Transcript.become`; the context knows an edited view, so that no rendering takes an original's place."""
         storable = self._storable(messages)
-        self.settle()
+        if self._seen is not None:
+            self.settle()
         self._context.replace(storable)
-        self._chat_store.set_messages(self._key, self._context.transcript())
-        self.settle()
+        held = self._context.transcript()
+        self._chat_store.set_messages(self._key, held)
+        self._seen = self._copies(held)
 
     async def abecome(self, messages: Sequence[ChatMessage]) -> None:
         """See `become`."""
         storable = self._storable(messages)
-        await self.asettle()
+        if self._seen is not None:
+            await self.asettle()
         await self._context.areplace(storable)
-        await self._chat_store.aset_messages(self._key, await self._context.atranscript())
-        await self.asettle()
+        held = await self._context.atranscript()
+        await self._chat_store.aset_messages(self._key, held)
+        self._seen = self._copies(held)
 
     def clear(self) -> None:
         """See `Transcript.clear`."""

@@ -12,7 +12,7 @@ from tiered_core.arguments import shorten_arguments
 from tiered_core.codec import Codec
 from tiered_core.compactors import Body, Compactor, Room, bare, classify, compact, stub
 from tiered_core.compactors.shorten import ShortenCompactor
-from tiered_core.counting import CallableCounter, TokenCounter
+from tiered_core.counting import CallableCounter, FramedCounter, MemoCounter, TokenCounter
 from tiered_core.errors import TieredError
 from tiered_core.types import Change, Entry, Kind, Reading, Rung
 
@@ -22,6 +22,7 @@ BLANK = "[empty message]"
 DEAD_ANSWER = "[no result was recorded for this call]"
 GAP = "[messages are left out here]"
 _LEAST_TEXT = 24
+_REMEMBERED = 4_096
 _TRIES = 4
 _PEOPLE: tuple[Compactor, ...] = (ShortenCompactor(),)
 
@@ -42,7 +43,10 @@ class Renderer:
         self, codec: Codec, counter: TokenCounter, compactors: Sequence[Compactor],
     ) -> None:  # fmt: skip
         self.codec = codec
-        self.counter = counter
+        # Rendering asks for the same texts again and again; only counters that add texts up can be remembered by text.
+        sums = isinstance(counter, FramedCounter) and type(counter).count_message is FramedCounter.count_message
+        plain = sums and not isinstance(counter, CallableCounter)
+        self.counter: TokenCounter = MemoCounter(counter, _REMEMBERED) if plain else counter
         self._compactors = tuple(compactors)
         self.failures: list[str] = []
         self._asks_host = isinstance(counter, CallableCounter)

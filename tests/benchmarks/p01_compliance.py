@@ -219,6 +219,7 @@ def _pressed(names: list[str], measured: list[Measured]) -> Table:
         )
     table.notes.append("Every view weighs the same, so a corpus counts by its number of sampled views.")
     table.notes.append("Prefixes that end between a call and its result are left out: no model is called there.")
+    table.notes.append("LangChain's SummarizationMiddleware is left out: it needs a model.")
     table.notes.append("Some tau-bench episodes hold an empty tool result: passing it on counts against tiered only.")
     return table
 

@@ -246,10 +246,11 @@ class Writing(Deciding):
     def _taken_back(self, made: Fit) -> tuple[list[ContextEvent], list[tuple[int, int]]]:
         """Events and handles of messages that an edit took out of the transcript; those that have a handle keep it."""
         before = self._state[1]
-        named = {seq: number for number, seq in self._handles.items()}
+        gone = self.conversation.removed(before.seq)
+        named = {seq: number for number, seq in self._handles.items()} if gone else {}
         events: list[ContextEvent] = []
         handles: list[tuple[int, int]] = []
-        for removed in self.conversation.removed(before.seq):
+        for removed in gone:
             entry, mark = removed.entry, before.rungs.get(removed.entry.id)
             number = mark.handle if mark is not None else named.get(removed.seq)
             if number is None:
