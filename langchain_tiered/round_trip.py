@@ -12,7 +12,8 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 
 from langchain_tiered.copying import copy_message
 from langchain_tiered.exchange import input_messages, output_messages, partial, said, streamed
-from langchain_tiered.view_runnable import aread_view, read_view
+from langchain_tiered.view_runnable import aread_view, read_view, shortened
+from tiered_core import ContextBudgetExceededError
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,24 @@ class RoundTrip:
     def enter(self, value: Any) -> Any:
         """What the Runnable gets for an input."""
         self.asked = input_messages(value, self.keys.input)
-        self.shown = read_view(self.history, self.asked, self.tools)
+        try:
+            self.shown = read_view(self.history, self.asked, self.tools)
+        except ContextBudgetExceededError:
+            if self.keys.history:
+                raise  # the question stands in a prompt that only the Runnable knows
+            return self._put(value, shortened(self.history.context, self.history.all_messages, self.asked, self.tools))
         return self._sent(value)
 
     async def aenter(self, value: Any) -> Any:
         """See `enter`."""
         self.asked = input_messages(value, self.keys.input)
-        self.shown = await aread_view(self.history, self.asked, self.tools)
+        try:
+            self.shown = await aread_view(self.history, self.asked, self.tools)
+        except ContextBudgetExceededError:
+            if self.keys.history:
+                raise  # the question stands in a prompt that only the Runnable knows
+            whole = await self.history.aall_messages()
+            return self._put(value, shortened(self.history.context, whole, self.asked, self.tools))
         return self._sent(value)
 
     def _sent(self, value: Any) -> Any:
@@ -70,7 +82,9 @@ class RoundTrip:
         if self.keys.history:
             return {**value, self.keys.history: list(self.shown)}
         # Agents give ids to the messages they get, so the caller's own objects don't go in.
-        messages = [*self.shown, *map(copy_message, self.asked)]
+        return self._put(value, [*self.shown, *map(copy_message, self.asked)])
+
+    def _put(self, value: Any, messages: list[BaseMessage]) -> Any:
         return {**value, self.keys.input: messages} if self.keys.input else messages
 
     def save(self, output: Any) -> None:

@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_tiered.copying import copy_message
 from langchain_tiered.exchange import input_messages, question_of
 from langchain_tiered.history import TieredChatMessageHistory
-from tiered_core import TieredContext
+from tiered_core import TieredContext, fit
 
 
 def read_view(history: Any, asked: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]] = ()) -> list[BaseMessage]:
@@ -42,6 +42,23 @@ async def aread_view(
     if callable(view := getattr(history, "aview", None)):
         return list(await view(question=question))
     return list(map(copy_message, await history.aget_messages()))
+
+
+def shortened(
+    context: TieredContext,
+    held: Sequence[BaseMessage],
+    asked: Sequence[BaseMessage],
+    tools: Sequence[Mapping[str, Any]],
+) -> list[BaseMessage]:
+    """What to send where a question is so large that no view fits beside it: talk and question as one, in the budget.
+
+    Raises:
+        ContextBudgetExceededError: even so it does not fit.
+    """
+    whole = [*held, *asked]
+    overhead = context.count_tools(tools)
+    made = fit(whole, context.budget, overhead_tokens=overhead, codec=context.codec, token_counter=context.counter)
+    return list(made.messages)
 
 
 def _tokens(context: TieredContext, asked: Sequence[BaseMessage]) -> int:

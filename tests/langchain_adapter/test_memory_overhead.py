@@ -58,3 +58,23 @@ def test_one_large_question_is_not_planned_for_ever() -> None:
     chain.invoke([HumanMessage("short")], CONFIG)
     assert len(history.messages) == before + 2
     assert history.context.state().overhead == 0
+
+
+async def test_a_question_larger_than_the_budget_is_shortened() -> None:
+    """A question that alone exceeds the budget reaches the model shortened, and is stored whole, sync and async."""
+    history = TieredChatMessageHistory(budget=400)
+    seen: list[list[Any]] = []
+
+    def model(messages: list[Any]) -> AIMessage:
+        seen.append(list(messages))
+        return AIMessage("ok")
+
+    chain = TieredMemory(RunnableLambda(model), lambda session_id: history)
+    chain.invoke([HumanMessage("hello")], CONFIG)
+    question = "Summarise this: " + "word " * 3_000
+    chain.invoke([HumanMessage(question)], CONFIG)
+    await chain.ainvoke([HumanMessage(question)], CONFIG)
+    for messages in seen[1:]:
+        assert sum(map(history.context.count_message, messages)) + 3 <= 400
+        assert messages[-1].content.startswith("Summarise this: word")
+    assert [m.content for m in history.all_messages] == ["hello", "ok", question, "ok", question, "ok"]
