@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.core.histories import figure
 from tiered_core import ConversationStore, MemoryStore, SQLiteStore, StoreError, TieredContext, open_store
 from tiered_core.testing import StoreConformance
 
@@ -65,7 +66,10 @@ def test_closed_store_says_so(tmp_path: Path) -> None:
 _WRITER = """
 import sys
 from tiered_core import TieredContext
-context = TieredContext(300, session_id="s", store="sqlite:///" + sys.argv[1])
+def characters(message):
+    return len(message if isinstance(message, str) else message["content"])
+address = "sqlite:///" + sys.argv[1]
+context = TieredContext(300, session_id="s", store=address, token_counter=characters)
 for k in range(100000):
     context.add([{"role": "user", "content": f"{sys.argv[2]} {k} " + "x" * 2000}])
     print(k, flush=True)
@@ -90,7 +94,7 @@ def test_killed_writers_lose_nothing_acknowledged(tmp_path: Path) -> None:
         writer.wait()
         stream.close()
     assert read == [20, 20]
-    with TieredContext(300, session_id="s", store="sqlite:///" + path) as context:
+    with TieredContext(300, session_id="s", store="sqlite:///" + path, token_counter=figure) as context:
         texts = [m["content"].split(" ")[:2] for m in context.transcript()]
         for name, count in acknowledged:
             mine = [int(k) for n, k in texts if n == name]
@@ -106,8 +110,8 @@ def test_killed_writers_lose_nothing_acknowledged(tmp_path: Path) -> None:
 def test_reopened_session_gives_the_same_view(tmp_path: Path) -> None:
     """A session that is opened again, and another open instance, show the same bytes."""
     address = f"sqlite:///{tmp_path / 'chat.db'}"
-    one = TieredContext(600, store=address)
-    two = TieredContext(600, store=address)
+    one = TieredContext(600, store=address, token_counter=figure)
+    two = TieredContext(600, store=address, token_counter=figure)
     for k in range(12):
         one.add([{"role": "user", "content": f"question {k}"}])
         calls = [{"id": "c", "type": "function", "function": {"name": "q", "arguments": "{}"}}]
@@ -117,6 +121,6 @@ def test_reopened_session_gives_the_same_view(tmp_path: Path) -> None:
     view = one.view()
     one.close()
     two.close()
-    with TieredContext(600, store=address) as again:
+    with TieredContext(600, store=address, token_counter=figure) as again:
         assert again.view() == view
         assert len(again.transcript()) == 36
