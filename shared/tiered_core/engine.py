@@ -92,7 +92,7 @@ def fit(
     new_state = replace(
         new_state,
         batches=state.batches + sum(e.kind == "batch" for e in events),
-        repaired=tuple(dict.fromkeys([*new_state.repaired, *_repaired(events)])),
+        repaired=_still_live(entries, new_state, [*new_state.repaired, *_repaired(events)]),
     )
     counted = tuple(ledger.counted_slot(s) for s in slots)
     used = sum(s.tokens for s in slots)
@@ -130,3 +130,11 @@ def _search(
 
 def _repaired(events: Sequence[ContextEvent]) -> list[str]:
     return [i for e in events if e.kind == "repaired" for i in e.ids]
+
+
+def _still_live(entries: Sequence[Entry], state: ContextState, ids: Sequence[str]) -> tuple[str, ...]:
+    """Those of the ids that a later plan will meet again; the state does not grow with what has left the view."""
+    if not ids:
+        return ()
+    live = {e.id for e in entries if e.position >= state.first or e.role == "system"}
+    return tuple(i for i in dict.fromkeys(ids) if i in live)

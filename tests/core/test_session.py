@@ -617,3 +617,15 @@ def test_an_async_call_from_a_hook_does_not_hang() -> None:
     )
     context.add(talk(2))
     assert views
+
+
+def test_the_state_does_not_grow_with_the_session() -> None:
+    """Calls without results in every turn leave no trace in the state once their turn has left the view."""
+    context = TieredContext(600, token_counter=figure)
+    sizes = []
+    for k in range(120):
+        context.add([user(f"question {k}"), assistant("", "c1"), user("go on"), assistant("well, " * 20)])
+        sizes.append(len(context.state().to_json()))
+    assert max(sizes[60:]) <= max(sizes[:60]) + 20
+    repaired = [e.ids for e in context.events() if e.kind == "repaired"]
+    assert len(repaired) == len(set(repaired)) == 120
